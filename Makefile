@@ -1,0 +1,47 @@
+# Two commands for everyone: `make test` and (soon) `make demo`. Each target sets up .venv once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help setup test test-slow check format bench clean
+
+help:
+	@echo "make test       set up, run the tests (minutes)"
+	@echo "make test-slow  the slow ones as well"
+	@echo "make check      format, lint, types, import levels, fast unit tests"
+	@echo "make format     let ruff rewrite the files"
+	@echo "make bench      training steps side by side with other toolkits, in environments of their own"
+	@echo "make clean      remove what the other targets made"
+
+setup: $(STAMP)
+
+# torch comes first and by its exact version, so that nothing else pulls another build of it.
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/pip install --quiet -c constraints.txt torch numpy
+	$(BIN)/pip install --quiet -c constraints.txt --editable ".[dev]"
+	touch $@
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -m "slow or not slow"
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_levels.py tests/test_config.py tests/nn
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .peers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,39 @@
+"""Attention models: build them from parts, train them, run them, look inside.
+
+Importing this package is quick; torch is imported with the first name that computes.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from regard.anatomy import Description, describe
+    from regard.nn.masks import Mask
+    from regard.nn.watch import watch
+    from regard.zoo import build, presets
+
+__version__ = "0.1.0.dev0"
+__all__ = ["Description", "Mask", "build", "describe", "presets", "watch"]
+
+_HOMES = {
+    "Description": "regard.anatomy",
+    "Mask": "regard.nn.masks",
+    "build": "regard.zoo",
+    "describe": "regard.anatomy",
+    "presets": "regard.zoo",
+    "watch": "regard.nn.watch",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'regard' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value  # submodules of the same name must not hide it later
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,161 @@
+"""What a model is made of and what it costs, computed from its structure: no weights, no data, no waiting."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from regard.config import change, to_dict
+from regard.models import Model, ModelConfig
+from regard.zoo import get as get_preset
+from regard.zoo import presets
+
+DTYPES = {"float32": 4, "bfloat16": 2, "int8": 1}
+
+
+@dataclass(frozen=True)
+class Description:
+    """Plain numbers about a model. Sizes are bytes, `batch` and `length` say what activations are counted for."""
+
+    name: str
+    kind: str
+    paper: str
+    note: str
+    published: int | None
+    parameters: int
+    parts: dict[str, int]
+    batch: int
+    length: int
+    multiply_adds: int
+    training_multiply_adds: int
+    weight_bytes: dict[str, int]
+    activation_bytes: int
+    cache_bytes_per_token: int
+    memory_bytes_per_source_token: int
+    config: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2)
+
+    @property
+    def difference(self) -> float | None:
+        """How far the exact count is from the published one: 0.01 is one per cent above."""
+        return None if self.published is None else self.parameters / self.published - 1
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Labels and values as a person reads them; an empty label starts a new group."""
+        yield "parameters", f"{self.parameters:,}"
+        if self.published is not None and self.difference is not None:
+            yield "published", f"{_short(self.published)} ({self.difference:+.1%} here)"
+        yield from ((f"  {part}", f"{count:,}  {count / self.parameters:6.1%}") for part, count in self.parts.items())
+        yield "", ""
+        yield "forward pass", f"{_short(self.multiply_adds)} multiply-adds ({self.batch} × {self.length} tokens)"
+        yield "training step", f"{_short(self.training_multiply_adds)} multiply-adds"
+        yield "", ""
+        yield "weights", ", ".join(f"{_size(size)} {dtype}" for dtype, size in self.weight_bytes.items())
+        yield "activations", f"{_size(self.activation_bytes)} kept for a training step in float32"
+        if self.cache_bytes_per_token:
+            yield "cache", f"{_size(self.cache_bytes_per_token)} per token in float32"
+        if self.memory_bytes_per_source_token:
+            yield "memory", f"{_size(self.memory_bytes_per_source_token)} per source token in float32"
+
+    def __str__(self) -> str:
+        header = [f"{self.name}  ({self.kind})"] + [line for line in (self.paper, self.note) if line]
+        return "\n".join(header + [""] + [f"{label:<28}{value}".rstrip() for label, value in self.rows()])
+
+
+def describe(
+    model: str | ModelConfig | Model, *, batch: int = 1, length: int | None = None, **changes: Any
+) -> Description:
+    """Describe a preset by name (with changes, as `regard.build` takes them), a config, or a model.
+
+    `length` is the number of tokens a row, of source and of target; 128 unless told, or less where the model's
+    position table is shorter.
+    """
+    if batch < 1 or (length is not None and length < 1):
+        raise ValueError(f"batch {batch} and length {length}: both take a number of at least 1")
+    preset = presets().get(model) if isinstance(model, str) else None
+    if isinstance(model, Model):
+        network, config = model, model.config
+    else:
+        config = get_preset(model, **changes) if isinstance(model, str) else change(model, changes)
+        with torch.device("meta"):
+            network = config.build()
+    longest = longest_input(network)
+    if length is None:
+        length = min(128, longest or 128)
+    elif longest is not None and length > longest:
+        raise ValueError(f"length {length} is more than the {longest} places of the model's learned position table")
+    cost = network.cost(batch, length, length)
+    cache, memory = network.cache_values()
+    parameters = sum(parameter.numel() for parameter in network.parameters())
+    return Description(
+        name=model if isinstance(model, str) else type(network).__name__,
+        kind=config.kind,
+        paper="" if preset is None else preset.paper,
+        note="" if preset is None or changes else preset.note,
+        published=None if preset is None or changes else preset.published,
+        parameters=parameters,
+        parts=count_parts(network),
+        batch=batch,
+        length=length,
+        multiply_adds=cost.multiply_adds,
+        training_multiply_adds=3 * cost.multiply_adds,
+        weight_bytes={dtype: size * parameters for dtype, size in DTYPES.items()},
+        activation_bytes=4 * cost.kept,
+        cache_bytes_per_token=4 * cache,
+        memory_bytes_per_source_token=4 * memory,
+        config=to_dict(config),
+    )
+
+
+def longest_input(model: nn.Module) -> int | None:
+    """The most tokens a row may have, None for any number."""
+    limits = [limit for module in model.modules() if (limit := getattr(module, "longest", None)) is not None]
+    return min(limits, default=None)
+
+
+PARTS = {
+    "attention": "attention",
+    "cross": "cross-attention",
+    "feedforward": "feed-forward",
+    "attention_join": "norms",
+    "cross_join": "norms",
+    "feedforward_join": "norms",
+    "norm": "norms",
+    "positions": "positions",
+}
+
+
+def count_parts(model: nn.Module) -> dict[str, int]:
+    """Parameters by part ("encoder feed-forward", "embedding"); what is tied is counted once, where it comes first."""
+    counts: dict[str, int] = {}
+    for name, parameter in model.named_parameters():
+        top, *inside = name.split(".")
+        part = next((PARTS[step] for step in inside if step in PARTS), None)
+        label = f"{top} {part}" if part is not None and top in ("encoder", "decoder") else top.replace("_", " ")
+        counts[label] = counts.get(label, 0) + parameter.numel()
+    return counts
+
+
+def _short(number: float) -> str:
+    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:g}"
+
+
+def _size(number: float) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number} B"

@@ -1,0 +1,47 @@
+"""The command line: thin verbs. stdout carries results, stderr everything else; exit code 2 is a user's mistake."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from regard import __version__
+from regard.cli import describe, listing
+
+VERBS = (describe, listing)
+
+
+def parser() -> argparse.ArgumentParser:
+    root = argparse.ArgumentParser(
+        prog="regard",
+        description="Attention models: build them from parts, see how large they are, look inside.",
+        epilog="examples:\n"
+        "  regard list presets\n"
+        "  regard describe transformer-base\n"
+        "  regard describe gpt2 --layers 6 --batch 8 --length 512 --json\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    root.add_argument("--version", action="version", version=f"regard {__version__}")
+    verbs = root.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for verb in VERBS:
+        verb.add(verbs)
+    return root
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb; a mistake of the user's becomes one sentence and exit code 2."""
+    options, rest = parser().parse_known_args(arguments)
+    run: Callable[[argparse.Namespace, list[str]], Any] = options.run
+    try:
+        run(options, rest)
+    except (ValueError, OSError) as error:
+        print(f"regard {options.verb}: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return 0

@@ -1,0 +1,36 @@
+"""`regard describe`: parameters, operations and memory of a model that need not exist yet."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from regard.cli.options import read_changes
+
+
+def add(verbs: Any) -> None:
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        "describe",
+        help="layers, parameters, operations, memory of a preset; no weights needed",
+        description="Describe a preset: parameters by part, multiply-adds, memory. No weights are made.",
+        epilog="Any field of the model's config is an option: --layers 6 changes every stack, "
+        "--decoder.layers 6 one of them, --norm rms swaps a part.\n\n"
+        "examples:\n"
+        "  regard describe megatron-8.3b\n"
+        "  regard describe gpt2 --vocabulary 8000 --layers 4 --width 256 --heads 4\n"
+        "  regard describe transformer-base --batch 64 --length 20 --json\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.add_argument("name", metavar="PRESET", help="a name from `regard list presets`")
+    verb.add_argument("--batch", type=int, default=1, help="rows of the batch that is counted (default 1)")
+    verb.add_argument("--length", type=int, help="tokens a row (default 128, or what the model can read)")
+    verb.add_argument("--json", action="store_true", help="print JSON; the total stands under `parameters`")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.anatomy import describe
+
+    description = describe(options.name, batch=options.batch, length=options.length, **read_changes(rest))
+    print(description.to_json() if options.json else description)

@@ -1,0 +1,61 @@
+"""`regard list`: what there is to choose from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+
+def add(verbs: Any) -> None:
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        "list",
+        help="the presets, or the parts of which models are built",
+        description="List presets, or every registered part by family, with its options and their defaults.",
+        epilog="examples:\n  regard list presets\n  regard list parts\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.add_argument("what", choices=("presets", "parts"), nargs="?", default="presets")
+    verb.add_argument("--json", action="store_true", help="print JSON")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace, rest: list[str]) -> None:
+    if rest:
+        raise ValueError(f"unexpected argument {rest[0]!r}")
+    table = list_presets() if options.what == "presets" else list_parts()
+    if options.json:
+        print(json.dumps(table, indent=2))
+        return
+    for name, text in table.items():
+        print(f"{name:<28}{text}")
+
+
+def list_presets() -> dict[str, str]:
+    """Name → what it is and where it comes from."""
+    from regard.zoo import presets
+
+    return {name: f"{preset.config.kind:<17}{preset.paper}" for name, preset in presets().items()}
+
+
+def list_parts() -> dict[str, str]:
+    """ "family kind" → its options with their defaults."""
+    import regard.zoo  # noqa: F401  (registers every part)
+    from regard.config import FAMILIES, fields_of, kinds
+
+    table: dict[str, str] = {}
+    for family, base in FAMILIES.items():
+        for kind, config in kinds(base).items():
+            fields = [f"{name}={default}" for name, default in defaults(config, fields_of(config)).items()]
+            table[f"{family} {kind}"] = ", ".join(fields)
+    return table
+
+
+def defaults(config: type, names: Any) -> dict[str, str]:
+    """Field names and their defaults as text; a nested part by its kind."""
+
+    def say(value: Any) -> str:
+        return str(getattr(value, "kind", "") or (value if not hasattr(value, "__dataclass_fields__") else "…"))
+
+    return {name: say(getattr(config, name)) if hasattr(config, name) else "required" for name in names}

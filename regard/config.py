@@ -1,0 +1,318 @@
+"""Configs: frozen, typed, strict dataclasses that come back from JSON equal.
+
+A `Config` checks the type and range of every field when it is made. A `Part` is a config that fills a slot: it belongs
+to a family ("norm", "kernel", …) and has a `kind` by which JSON, YAML and the command line name it. This room imports
+no torch, so that asking for help stays quick.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import math
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+C = TypeVar("C", bound="Config")
+
+
+class ConfigError(ValueError):
+    """A wrong key, kind or value; the message says where, what was given and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """A range for a number: `low` and `high` are allowed, `below` is the first value that is not."""
+
+    low: float | None = None
+    high: float | None = None
+    below: float | None = None
+
+    def holds(self, value: float) -> bool:
+        return (
+            (self.low is None or value >= self.low)
+            and (self.high is None or value <= self.high)
+            and (self.below is None or value < self.below)
+        )
+
+    def __str__(self) -> str:
+        ends = [("of at least", self.low), ("of at most", self.high), ("below", self.below)]
+        return " and ".join(f"{word} {end:g}" for word, end in ends if end is not None)
+
+
+Size = Annotated[int, Within(low=1)]
+Count = Annotated[int, Within(low=0)]
+Rate = Annotated[float, Within(low=0, below=1)]
+Positive = Annotated[float, Within(low=1e-30)]
+
+
+@dataclass(frozen=True)
+class Config:
+    """Base of every config. Fields are checked on construction; `check` adds rules that span several fields."""
+
+    def __post_init__(self) -> None:
+        for name, hint in fields_of(type(self)).items():
+            value = _checked(getattr(self, name), hint, f"{type(self).__name__}.{name}")
+            object.__setattr__(self, name, value)
+        self.check()
+
+    def check(self) -> None:
+        """Raise `ConfigError` where the fields do not fit together."""
+
+
+class Part(Config):
+    """A config that fills a slot. `class Norm(Part, family="norm")` opens a family, `kind=` adds a member to it."""
+
+    family: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
+    members: ClassVar[dict[str, type[Part]]] = {}
+
+    def __init_subclass__(cls, family: str | None = None, kind: str | None = None, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if family is not None:
+            cls.family, cls.members = family, {}
+            FAMILIES[family] = cls
+        if kind is not None:
+            cls.kind = kind
+            cls.members[kind] = cls
+
+
+FAMILIES: dict[str, type[Part]] = {}
+
+
+def kinds(family: type[Part]) -> dict[str, type[Part]]:
+    """The registered members of a family by kind, in the order in which they were defined."""
+    return dict(family.members)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A clause that names the known word most like `name`, and all of them: for error messages."""
+    known = sorted(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    guess = f"did you mean {close[0]!r}? " if close else ""
+    return f"{guess}(known: {', '.join(known)})"
+
+
+def fields_of(cls: type[Config]) -> dict[str, Any]:
+    """Field names and their resolved type hints."""
+    if cls not in _FIELDS:
+        _FIELDS[cls] = _resolve(cls)
+    return _FIELDS[cls]
+
+
+_FIELDS: dict[type[Config], dict[str, Any]] = {}
+
+
+def _resolve(cls: type[Config]) -> dict[str, Any]:
+    hints = get_type_hints(cls, include_extras=True)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def to_dict(config: Config) -> dict[str, Any]:
+    """Plain JSON values; a part says its `kind` first."""
+    start = {"kind": config.kind} if isinstance(config, Part) else {}
+    return start | {name: _plain(getattr(config, name)) for name in fields_of(type(config))}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Config):
+        return to_dict(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def from_dict(cls: type[C], data: Mapping[str, Any], where: str = "") -> C:
+    """Read a config strictly; errors name the dotted path of what is wrong."""
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"{where or cls.__name__}: {data!r} is not a mapping of fields")
+    data = dict(data)
+    if issubclass(cls, Part):
+        kind = data.pop("kind", cls.kind)
+        cls = _member(cls, kind, where)  # type: ignore[assignment]
+    hints = fields_of(cls)
+    for key in data:
+        if key not in hints:
+            raise ConfigError(f"unknown key {_join(where, key)!r}: {nearest(key, hints)}")
+    values = {key: _read(value, hints[key], _join(where, key)) for key, value in data.items()}
+    missing = [
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.name not in values
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+    ]
+    if missing:
+        raise ConfigError(f"{where or cls.__name__}: {', '.join(missing)} must be given")
+    try:
+        return cls(**values)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}" if where else str(error)) from None
+
+
+def to_json(config: Config) -> str:
+    return json.dumps(to_dict(config), indent=2) + "\n"
+
+
+def from_json(cls: type[C], text: str) -> C:
+    return from_dict(cls, json.loads(text))
+
+
+def _member(cls: type[Part], kind: Any, where: str) -> type[Part]:
+    if kind in cls.members:
+        return cls.members[kind]
+    place = f" at {where!r}" if where else ""
+    raise ConfigError(f"unknown {cls.family} kind {kind!r}{place}: {nearest(str(kind), cls.members)}")
+
+
+def _join(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else key
+
+
+def _read(value: Any, hint: Any, where: str) -> Any:
+    """Turn a JSON value into what the hint asks for."""
+    for option in _options(hint):
+        if isinstance(option, type) and issubclass(option, Config):
+            if isinstance(value, Mapping):
+                return from_dict(option, value, where)
+            if isinstance(value, str) and issubclass(option, Part):
+                return from_dict(option, {"kind": value}, where)
+        if get_origin(option) is tuple and isinstance(value, list):
+            item = get_args(option)[0]
+            value = tuple(_read(entry, item, f"{where}[{i}]") for i, entry in enumerate(value))
+    return _checked(value, hint, where)
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    if get_origin(hint) in (Union, types.UnionType):
+        return get_args(hint)
+    return (hint,)
+
+
+def _checked(value: Any, hint: Any, where: str) -> Any:
+    """The value, if the hint allows it; a whole number is taken where a float is asked for."""
+    for option in _options(hint):
+        fits, result = _fits(value, option)
+        if fits:
+            return result
+    allowed = " or ".join(_say(option) for option in _options(hint))
+    raise ConfigError(f"{where}: {value!r} is not allowed; it takes {allowed}")
+
+
+def _fits(value: Any, hint: Any) -> tuple[bool, Any]:
+    origin = get_origin(hint)
+    if origin is Annotated:
+        base, *rules = get_args(hint)
+        fits, value = _fits(value, base)
+        return fits and all(rule.holds(value) for rule in rules), value
+    if origin is Literal:
+        return any(value == choice and type(value) is type(choice) for choice in get_args(hint)), value
+    if origin is tuple:
+        items = [_fits(item, get_args(hint)[0]) for item in value] if isinstance(value, tuple) else []
+        return isinstance(value, tuple) and all(fits for fits, _ in items), tuple(item for _, item in items)
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return True, float(value)
+    if hint in (int, float) and isinstance(value, bool):
+        return False, value
+    if hint is float and isinstance(value, float):
+        return math.isfinite(value), value
+    return isinstance(value, hint), value
+
+
+def _say(hint: Any) -> str:
+    origin = get_origin(hint)
+    if origin is Annotated:
+        base, *rules = get_args(hint)
+        return f"{_say(base)} {' and '.join(map(str, rules))}"
+    if origin is Literal:
+        return " or ".join(repr(choice) for choice in get_args(hint))
+    if origin is tuple:
+        return f"a list of {_say(get_args(hint)[0])}"
+    if isinstance(hint, type) and issubclass(hint, Part):
+        return f"a {hint.family} ({', '.join(hint.members)})"
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", types.NoneType: "none"}
+    return names.get(hint, getattr(hint, "__name__", str(hint)))
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+
+def change(config: C, changes: Mapping[str, Any]) -> C:
+    """A copy with changes: a dotted name changes one field, a bare name every field of that name at any depth.
+
+    A bare name leaves empty slots empty: `norm="rms"` changes the norms there are, and adds none.
+
+    `{"decoder.block.feedforward.hidden": 512}` changes one stack, `{"heads": 4, "norm": "rms"}` changes all of them.
+    """
+    for name, value in changes.items():
+        steps = name.split(".")
+        everywhere = len(steps) == 1 and name not in fields_of(type(config))
+        changed = _change_all(config, name, value) if everywhere else _change_one(config, steps, value, "")
+        if changed is None:
+            raise ConfigError(f"unknown option {name!r}: {nearest(name, _names(config))}")
+        config = changed
+    return config
+
+
+def _change_one(config: C, steps: list[str], value: Any, where: str) -> C:
+    head, *rest = steps
+    hints = fields_of(type(config))
+    if head == "kind" and isinstance(config, Part) and not rest:
+        other = _member(type(config), value, where)
+        shared = {key: getattr(config, key) for key in fields_of(other) if key in hints}
+        return other(**shared)  # type: ignore[return-value]
+    path = _join(where, head)
+    if head not in hints:
+        raise ConfigError(f"unknown key {path!r}: {nearest(head, hints)}")
+    if not rest:
+        return dataclasses.replace(config, **{head: _read(value, hints[head], path)})
+    inner = getattr(config, head)
+    if not isinstance(inner, Config):
+        raise ConfigError(f"{path!r} is {inner!r} and has no field {rest[0]!r}")
+    return dataclasses.replace(config, **{head: _change_one(inner, rest, value, path)})
+
+
+def _change_all(config: C, name: str, value: Any) -> C | None:
+    """Change every field called `name` below `config`; None where there is none."""
+    found: dict[str, Any] = {}
+    for field, hint in fields_of(type(config)).items():
+        inner = getattr(config, field)
+        if field == name:
+            if not (inner is None and _is_slot(hint)):
+                found[field] = _read(value, hint, name)
+        elif isinstance(inner, Config) and (changed := _change_all(inner, name, value)) is not None:
+            found[field] = changed
+    return dataclasses.replace(config, **found) if found else None
+
+
+def _is_slot(hint: Any) -> bool:
+    return any(isinstance(option, type) and issubclass(option, Part) for option in _options(hint))
+
+
+def _names(config: Config) -> set[str]:
+    names: set[str] = set()
+    for field in fields_of(type(config)):
+        names.add(field)
+        inner = getattr(config, field)
+        if isinstance(inner, Config):
+            names |= _names(inner)
+    return names

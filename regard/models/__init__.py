@@ -1,0 +1,18 @@
+"""Whole networks. A config's `build()` makes the model; all of them answer `encode`, `forward` and `step` alike."""
+
+from regard.models.base import Model, ModelConfig, State
+from regard.models.decoder import Decoder, DecoderModel
+from regard.models.encoder import Encoder, EncoderModel
+from regard.models.encoder_decoder import EncoderDecoder, EncoderDecoderModel
+
+__all__ = [
+    "Decoder",
+    "DecoderModel",
+    "Encoder",
+    "EncoderDecoder",
+    "EncoderDecoderModel",
+    "EncoderModel",
+    "Model",
+    "ModelConfig",
+    "State",
+]

@@ -1,0 +1,121 @@
+"""What every model has in common, and the state that a decoder carries from step to step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor, nn
+
+from regard.config import Part, Size
+from regard.nn.cache import Cache
+from regard.nn.context import Context, Memory, watcher_of
+from regard.nn.cost import Cost
+from regard.nn.init import InitConfig, Xavier
+from regard.nn.masks import Mask, positions_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig(Part, family="model"):
+    """A whole network; `build` makes it with fresh weights."""
+
+    vocabulary: Size
+    width: Size = 512
+    init: InitConfig = Xavier()
+
+    def build(self) -> Model:
+        model = self.assemble()
+        if not any(parameter.is_meta for parameter in model.parameters()):
+            with torch.no_grad():
+                self.init.apply(model)
+        return model
+
+    def assemble(self) -> Model:
+        """The modules, their matrices not yet initialised."""
+        raise TypeError(f"{type(self).__name__} is a family, not a model")
+
+
+class Model(nn.Module):
+    """A network that knows its config and can be watched."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+
+    def attention_names(self) -> list[str]:
+        """The names under which `regard.watch` shows attention layers, from first to last."""
+        return []
+
+    def cost(self, batch: int, length: int, source_length: int) -> Cost:
+        """Of a forward pass over a batch, and of what training on it keeps."""
+        raise TypeError(f"{type(self).__name__} does not say what it costs")
+
+    def cache_values(self) -> tuple[int, int]:
+        """Values that decoding holds for each token, and for each source token."""
+        return 0, 0
+
+    def check_tokens(self, tokens: Tensor, keep: Tensor | None) -> None:
+        if tokens.dim() != 2 or tokens.is_floating_point():
+            raise ValueError(
+                f"tokens have shape {tuple(tokens.shape)} and {tokens.dtype}; they take (B, T) whole numbers"
+            )
+        if keep is not None and keep.shape != tokens.shape:
+            raise ValueError(f"the mask has shape {tuple(keep.shape)}, the tokens {tuple(tokens.shape)}")
+
+    def whole(self, tokens: Tensor, mask: Mask, memory: Memory | None = None) -> Context:
+        """The context of a pass over a whole batch."""
+        context = Context.whole(tokens, mask, memory)
+        context.watcher = watcher_of(self)
+        return context
+
+
+@dataclass
+class State:
+    """All that a decoder carries from one step to the next. Beam search touches it only through `select`.
+
+    `keep` (B, columns so far) tells real tokens from padding, None while nothing was padded. `step` moves a state on
+    in place and hands it back.
+    """
+
+    cache: Cache = field(default_factory=Cache)
+    memory: Memory | None = None
+    mask: Mask = Mask(causal=True)
+    keep: Tensor | None = None
+    length: int = 0
+    batch: int | None = None
+
+    def select(self, rows: Tensor) -> State:
+        """Keep these rows of the batch, in this order; a row may be named twice or not at all."""
+        self.cache.select(rows)
+        self.memory = None if self.memory is None else self.memory.select(rows)
+        self.keep = None if self.keep is None else self.keep.index_select(0, rows)
+        self.batch = None if self.batch is None else len(rows)
+        return self
+
+    def advance(self, tokens: Tensor, keep: Tensor | None) -> Context:
+        """The context of a step over new tokens (B, T), of which `keep` (B, T) are real."""
+        batch, new = tokens.shape
+        if self.batch not in (None, batch):
+            raise ValueError(f"the state holds a batch of {self.batch}, the new tokens are a batch of {batch}")
+        if self.memory is not None and len(self.memory.states) != batch:
+            raise ValueError(
+                f"the memory holds a batch of {len(self.memory.states)}, the tokens are a batch of {batch}"
+            )
+        past, self.length, self.batch = self.length, self.length + new, batch
+        if self.keep is None and keep is None:
+            places = torch.arange(self.length, device=tokens.device)
+            queries = places if past == 0 else places[past:]
+            return Context(self.mask, queries, places, self.length, self.memory, self.cache)
+        real = tokens.new_ones(batch, past, dtype=torch.bool) if self.keep is None else self.keep
+        self.keep = torch.cat([real, torch.ones_like(tokens, dtype=torch.bool) if keep is None else keep], dim=1)
+        places = positions_of(self.keep)
+        mask = replace(self.mask, keys=self.keep)
+        return Context(mask, places[:, past:], places, int(places.max()) + 1, self.memory, self.cache)
+
+
+def last_real(hidden: Tensor, keep: Tensor | None) -> Tensor:
+    """(B, T, D) → (B, D): the state of each row's last real token."""
+    if keep is None:
+        return hidden[:, -1]
+    columns = torch.arange(keep.shape[1], device=keep.device).masked_fill(~keep, 0).amax(-1)
+    return hidden.take_along_dim(columns[:, None, None], dim=1).squeeze(1)

@@ -1,0 +1,74 @@
+"""Decoder-only: each token sees those before it, and the next one is predicted. GPT, Megatron-LM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from regard.models.base import Model, ModelConfig, State, last_real
+from regard.nn.block import Stack
+from regard.nn.context import watcher_of
+from regard.nn.cost import Cost, Shape
+from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
+from regard.nn.heads import HeadConfig, LinearHead
+from regard.nn.masks import Mask
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decoder(ModelConfig, kind="decoder"):
+    """Embedding, one causal stack, output head."""
+
+    embedding: EmbeddingConfig = TokenEmbedding()
+    decoder: Stack = Stack()
+    head: HeadConfig = LinearHead()
+
+    def assemble(self) -> DecoderModel:
+        return DecoderModel(self)
+
+
+class DecoderModel(Model):
+    """`forward` gives the logits of what follows each token; `step` goes on from a state."""
+
+    def __init__(self, config: Decoder) -> None:
+        super().__init__(config)
+        decoder = config.decoder.build(config.width, causal=True)
+        self.embedding = config.embedding.build(config.vocabulary, config.width, decoder.position)
+        self.decoder = decoder
+        self.head = config.head.build(config.vocabulary, config.width, self.embedding)
+
+    def features(self, tokens: Tensor, keep: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        """Hidden states (B, T, D) of tokens (B, T), of which `keep` are real; `mask` narrows what a token sees."""
+        self.check_tokens(tokens, keep)
+        context = self.whole(tokens, replace(mask or Mask(), causal=True, keys=keep))
+        x = self.embedding(tokens, context)
+        hidden: Tensor = self.decoder(x, context.enter("decoder"))
+        return hidden
+
+    def forward(self, tokens: Tensor, keep: Tensor | None = None, mask: Mask | None = None) -> Tensor:
+        return self.head.logits(self.features(tokens, keep, mask))
+
+    def begin(self, mask: Mask | None = None) -> State:
+        """The state before the first token."""
+        return State(mask=replace(mask or Mask(), causal=True))
+
+    @torch.no_grad()
+    def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+        """Read new tokens (B, T), a prompt or one each; returns the logits (B, V) of what follows, and the state."""
+        self.check_tokens(tokens, keep)
+        context = state.advance(tokens, keep)
+        context.watcher = watcher_of(self)
+        x = self.embedding(tokens, context)
+        hidden = self.decoder(x, context.enter("decoder"))
+        return self.head.logits(last_real(hidden, keep)), state
+
+    def attention_names(self) -> list[str]:
+        return self.decoder.attention_names("decoder")
+
+    def cache_values(self) -> tuple[int, int]:
+        return self.decoder.cache_values()
+
+    def cost(self, batch: int, length: int, source_length: int) -> Cost:
+        shape = Shape(batch, length, length)
+        return self.embedding.cost(shape) + self.decoder.cost(shape) + self.head.cost(shape.tokens)

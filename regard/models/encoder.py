@@ -1,0 +1,77 @@
+"""Encoder-only: every token sees every other. BERT, RoBERTa."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from torch import Tensor
+
+from regard.models.base import Model, ModelConfig
+from regard.nn.block import Stack
+from regard.nn.context import Memory
+from regard.nn.cost import Cost, Shape
+from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
+from regard.nn.heads import HeadConfig, TransformHead
+from regard.nn.masks import Mask
+from regard.nn.pooling import PoolConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder(ModelConfig, kind="encoder"):
+    """Embedding, one stack, and, where they are given, a pooled vector and an output head."""
+
+    embedding: EmbeddingConfig = TokenEmbedding()
+    encoder: Stack = Stack()
+    pool: PoolConfig | None = None
+    head: HeadConfig | None = TransformHead()
+
+    def assemble(self) -> EncoderModel:
+        return EncoderModel(self)
+
+
+class EncoderModel(Model):
+    """`forward` gives logits for every token, or the states where the model has no head."""
+
+    def __init__(self, config: Encoder) -> None:
+        super().__init__(config)
+        encoder = config.encoder.build(config.width, causal=False)
+        self.embedding = config.embedding.build(config.vocabulary, config.width, encoder.position)
+        self.encoder = encoder
+        self.pool = None if config.pool is None else config.pool.build(config.width)
+        self.head = None if config.head is None else config.head.build(config.vocabulary, config.width, self.embedding)
+
+    def encode(
+        self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None, mask: Mask | None = None
+    ) -> Memory:
+        """Tokens (B, T), of which `keep` are real, → states (B, T, D)."""
+        self.check_tokens(tokens, keep)
+        context = self.whole(tokens, replace(mask or Mask(), keys=keep))
+        x = self.embedding(tokens, context, segments)
+        return Memory(self.encoder(x, context.enter("encoder")), keep)
+
+    def features(
+        self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None, mask: Mask | None = None
+    ) -> Tensor:
+        """Hidden states (B, T, D), as the head takes them."""
+        return self.encode(tokens, keep, segments, mask).states
+
+    def forward(
+        self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None, mask: Mask | None = None
+    ) -> Tensor:
+        hidden = self.features(tokens, keep, segments, mask)
+        return hidden if self.head is None else self.head.logits(hidden)
+
+    def pooled(self, memory: Memory) -> Tensor:
+        """(B, D): one vector per sequence."""
+        if self.pool is None:
+            raise ValueError("this model has no pooling; give its config one, such as pool='first'")
+        vector: Tensor = self.pool(memory.states, memory.keep)
+        return vector
+
+    def attention_names(self) -> list[str]:
+        return self.encoder.attention_names("encoder")
+
+    def cost(self, batch: int, length: int, source_length: int) -> Cost:
+        shape = Shape(batch, length, length)
+        head = Cost() if self.head is None else self.head.cost(shape.tokens)
+        return self.embedding.cost(shape) + self.encoder.cost(shape) + head

@@ -1,0 +1,108 @@
+"""Encoder-decoder: a source is read whole, a target is written token by token. The Transformer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from regard.config import ConfigError, Size
+from regard.models.base import Model, ModelConfig, State, last_real
+from regard.nn.attention import MultiHead
+from regard.nn.block import Block, Stack
+from regard.nn.context import Memory, watcher_of
+from regard.nn.cost import Cost, Shape
+from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
+from regard.nn.heads import HeadConfig, LinearHead
+from regard.nn.masks import Mask
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderDecoder(ModelConfig, kind="encoder-decoder"):
+    """Two stacks. Source and target share one token table unless `source_vocabulary` gives the source its own."""
+
+    source_vocabulary: Size | None = None
+    embedding: EmbeddingConfig = TokenEmbedding(scaled=True)
+    encoder: Stack = Stack()
+    decoder: Stack = Stack(block=Block(cross=MultiHead()))
+    head: HeadConfig = LinearHead()
+
+    def check(self) -> None:
+        if self.decoder.block.cross is None:
+            raise ConfigError("decoder.block.cross is none: the decoder of an encoder-decoder attends to the source")
+        if self.encoder.block.cross is not None:
+            raise ConfigError("encoder.block.cross is given, but an encoder has no memory to attend to")
+
+    def assemble(self) -> EncoderDecoderModel:
+        return EncoderDecoderModel(self)
+
+
+class EncoderDecoderModel(Model):
+    """`forward` gives the logits of what follows each target token; `step` goes on from a state."""
+
+    def __init__(self, config: EncoderDecoder) -> None:
+        super().__init__(config)
+        width, vocabulary = config.width, config.vocabulary
+        encoder = config.encoder.build(width, causal=False)
+        decoder = config.decoder.build(width, causal=True, memory_width=width)
+        self.embedding = config.embedding.build(vocabulary, width, decoder.position)
+        self.source_embedding = config.embedding.build(config.source_vocabulary or vocabulary, width, encoder.position)
+        self.encoder, self.decoder = encoder, decoder
+        if config.source_vocabulary is None:
+            if encoder.position.taken != decoder.position.taken:
+                raise ConfigError("encoder and decoder cannot share token vectors: their positions leave other widths")
+            self.source_embedding.tokens = self.embedding.tokens
+        self.head = config.head.build(vocabulary, width, self.embedding)
+
+    def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
+        """Source tokens (B, S), of which `keep` are real, → the memory that the decoder attends to."""
+        self.check_tokens(source, keep)
+        context = self.whole(source, Mask(keys=keep))
+        x = self.source_embedding(source, context)
+        return Memory(self.encoder(x, context.enter("encoder")), keep)
+
+    def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Hidden states (B, T, D) of target tokens (B, T), shifted right behind the start token."""
+        self.check_tokens(target, keep)
+        context = self.whole(target, Mask(causal=True, keys=keep), memory)
+        x = self.embedding(target, context)
+        hidden: Tensor = self.decoder(x, context.enter("decoder"))
+        return hidden
+
+    def features(
+        self, source: Tensor, target: Tensor, source_keep: Tensor | None = None, target_keep: Tensor | None = None
+    ) -> Tensor:
+        """Hidden states (B, T, D), as the head takes them."""
+        return self.decode(self.encode(source, source_keep), target, target_keep)
+
+    def forward(
+        self, source: Tensor, target: Tensor, source_keep: Tensor | None = None, target_keep: Tensor | None = None
+    ) -> Tensor:
+        return self.head.logits(self.features(source, target, source_keep, target_keep))
+
+    def begin(self, memory: Memory) -> State:
+        """The state before the first target token."""
+        return State(memory=memory)
+
+    @torch.no_grad()
+    def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+        """Read new target tokens (B, T); returns the logits (B, V) of what follows, and the state."""
+        self.check_tokens(tokens, keep)
+        context = state.advance(tokens, keep)
+        context.watcher = watcher_of(self)
+        x = self.embedding(tokens, context)
+        hidden = self.decoder(x, context.enter("decoder"))
+        return self.head.logits(last_real(hidden, keep)), state
+
+    def attention_names(self) -> list[str]:
+        return self.encoder.attention_names("encoder") + self.decoder.attention_names("decoder")
+
+    def cache_values(self) -> tuple[int, int]:
+        return self.decoder.cache_values()
+
+    def cost(self, batch: int, length: int, source_length: int) -> Cost:
+        source, target = Shape(batch, source_length, source_length), Shape(batch, length, length)
+        embeddings = self.source_embedding.cost(source) + self.embedding.cost(target)
+        stacks = self.encoder.cost(source) + self.decoder.cost(target, source_length)
+        return embeddings + stacks + self.head.cost(target.tokens)

@@ -1,0 +1,22 @@
+"""Attention: one file per family of kernels, and one module that projects, splits and caches."""
+
+from regard.nn.attention.dot import Content, Dot, General, ScaledDot
+from regard.nn.attention.kernel import Kernel, KernelConfig
+from regard.nn.attention.layer import CrossAttention, Mixer, MixerConfig, MultiHead, SelfAttention
+from regard.nn.attention.scores import Additive, Location
+
+__all__ = [
+    "Additive",
+    "Content",
+    "CrossAttention",
+    "Dot",
+    "General",
+    "Kernel",
+    "KernelConfig",
+    "Location",
+    "Mixer",
+    "MixerConfig",
+    "MultiHead",
+    "ScaledDot",
+    "SelfAttention",
+]

@@ -1,0 +1,137 @@
+"""Kernels whose score is a product of query and key. They run on PyTorch's fused attention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.config import Positive
+from regard.nn.attention.kernel import Kernel, KernelConfig, masked_softmax, spread
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+from regard.nn.linear import normal_
+from regard.nn.positions.base import HeadDims, Position
+
+
+@dataclass(frozen=True)
+class ScaledDot(KernelConfig, kind="scaled-dot"):
+    """q·k / sqrt(K), so that scores of unit-variance inputs have unit variance. Vaswani et al. 2017."""
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        return DotKernel(dims, position, dropout, scale=dims.key_width**-0.5)
+
+
+@dataclass(frozen=True)
+class Dot(KernelConfig, kind="dot"):
+    """q·k. Luong et al. 2015, arXiv:1508.04025."""
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        return DotKernel(dims, position, dropout, scale=1.0)
+
+
+class DotKernel(Kernel):
+    """The score is scale · q'·k', where `prepare` makes q' and k' of queries and keys."""
+
+    def __init__(self, dims: HeadDims, position: Position, dropout: float, scale: float) -> None:
+        super().__init__(dims, position, dropout)
+        self.scale = scale
+
+    def prepare(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        return q, k
+
+    def mix(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
+        # Shaw's values need the weights; PyTorch's fused attention on a CPU has no dropout.
+        if self.position.values is not None or (self.dropout.active and q.device.type == "cpu"):
+            return super().mix(q, k, v, context)
+        q, k = self.prepare(q, k)
+        bias = self.position.bias(q, self.scale, context)
+        causal = context.plainly_causal and bias is None
+        visible = None if causal else context.visible()
+        if bias is not None and visible is not None:
+            bias = bias.masked_fill(~visible, float("-inf"))
+        return F.scaled_dot_product_attention(
+            q,
+            k,
+            v,
+            attn_mask=visible if bias is None else bias,
+            dropout_p=self.dropout.rate if self.dropout.active else 0.0,
+            is_causal=causal,
+            scale=self.scale,
+            enable_gqa=self.dims.heads != self.dims.groups,
+        )
+
+    def weights(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        q, k = self.prepare(q, k)
+        scores = (q * self.scale) @ spread(k, self.dims.heads).transpose(-1, -2)
+        bias = self.position.bias(q, self.scale, context)
+        return masked_softmax(scores if bias is None else scores + bias, context.visible())
+
+    def cost(self, shape: Shape) -> Cost:
+        if self.dropout.rate or self.position.values is not None:
+            return super().cost(shape)
+        heads = self.dims.heads
+        rows = shape.tokens * heads
+        own = self.score_cost(shape) + self.position.cost(shape, heads)
+        mixed = rows * self.dims.value_width
+        return own + Cost(mixed * shape.keys, kept=mixed + rows)  # and the log-sum of each row
+
+
+@dataclass(frozen=True)
+class General(KernelConfig, kind="general"):
+    """q' W k with a learned matrix per head. Luong et al. 2015, arXiv:1508.04025."""
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        return GeneralKernel(dims, position, dropout)
+
+
+class GeneralKernel(DotKernel):
+    def __init__(self, dims: HeadDims, position: Position, dropout: float) -> None:
+        super().__init__(dims, position, dropout, scale=1.0)
+        self.weight = nn.Parameter(torch.empty(dims.heads, dims.key_width, dims.key_width))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        normal_(self.weight, std=1 / self.dims.key_width)  # scores of unit-variance inputs have unit variance
+
+    def prepare(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        return q @ self.weight, k
+
+    def score_cost(self, shape: Shape) -> Cost:
+        rows = shape.tokens * self.dims.heads
+        turned = Cost(rows * self.dims.key_width**2, kept=2 * rows * self.dims.key_width)
+        return super().score_cost(shape) + turned
+
+
+@dataclass(frozen=True)
+class Content(KernelConfig, kind="content"):
+    """Cosine of query and key, sharpened by a key strength per head, which is learned from `strength` on.
+
+    The content addressing of neural Turing machines. Graves et al. 2014, arXiv:1410.5401.
+    """
+
+    strength: Positive = 1.0
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        return ContentKernel(dims, position, dropout, self.strength)
+
+
+class ContentKernel(DotKernel):
+    def __init__(self, dims: HeadDims, position: Position, dropout: float, strength: float) -> None:
+        super().__init__(dims, position, dropout, scale=1.0)
+        self.start = strength
+        self.log_strength = nn.Parameter(torch.empty(dims.heads, 1, 1))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        nn.init.constant_(self.log_strength, torch.tensor(self.start).log().item())
+
+    def prepare(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        return F.normalize(q, dim=-1) * self.log_strength.exp(), F.normalize(k, dim=-1)
+
+    def score_cost(self, shape: Shape) -> Cost:
+        rows, keys = shape.tokens * self.dims.heads, shape.batch * shape.keys * self.dims.groups
+        kept = 3 * rows * self.dims.key_width + 2 * keys * self.dims.key_width
+        return super().score_cost(shape) + Cost(kept=kept)

@@ -1,0 +1,86 @@
+"""The contract of an attention kernel: how queries, keys and values become a mix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from regard.config import Part
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+from regard.nn.dropout import Dropout
+from regard.nn.positions.base import HeadDims, Position
+
+
+@dataclass(frozen=True)
+class KernelConfig(Part, family="kernel"):
+    """How a query scores keys and mixes values."""
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        raise TypeError(f"{type(self).__name__} is a family, not a kernel")
+
+
+class Kernel(nn.Module):
+    """Queries (B, H, T, K), keys and values (B, G, S, K) → (B, H, T, K).
+
+    `mix` is always the path that runs. `weights` is called in addition when someone is watching; in eval mode
+    `combine(weights(q, k, context), v, context)` equals `mix(q, k, v, context)`.
+    """
+
+    causal = True  # whether it can keep the future out
+
+    def __init__(self, dims: HeadDims, position: Position, dropout: float) -> None:
+        super().__init__()
+        self.dims = dims
+        self.position: Position
+        object.__setattr__(self, "position", position)  # the stack owns it, layers only use it
+        self.dropout = Dropout(dropout)
+
+    def mix(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
+        return self.combine(self.dropout(self.weights(q, k, context)), v, context)
+
+    def weights(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        """(B, H, T, S): for each query, how much of each key's value it takes; rows sum to one, or zero if masked."""
+        scores = self.scores(q, k, context)
+        bias = self.position.bias(q, 1.0, context)
+        return masked_softmax(scores if bias is None else scores + bias, context.visible())
+
+    def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        """(B, H, T, S), before position bias and mask."""
+        raise TypeError(f"{type(self).__name__} does not score keys")
+
+    def combine(self, weights: Tensor, v: Tensor, context: Context) -> Tensor:
+        mixed = weights @ spread(v, self.dims.heads)
+        if self.position.values is not None:
+            mixed = mixed + self.position.values(weights, context)
+        return mixed
+
+    def cost(self, shape: Shape) -> Cost:
+        """Of scoring and mixing; what is kept beyond q, k and v themselves, the mix included."""
+        heads = self.dims.heads
+        pairs = shape.tokens * heads * shape.keys
+        masked = (2 if self.dropout.rate else 0) * pairs  # the random mask, and the weights it leaves
+        mixed = shape.tokens * heads * self.dims.value_width
+        own = self.score_cost(shape) + self.position.cost(shape, heads)
+        return own + Cost(pairs * self.dims.value_width, kept=pairs + masked + mixed)
+
+    def score_cost(self, shape: Shape) -> Cost:
+        """Of `scores` alone."""
+        return Cost(shape.tokens * self.dims.heads * shape.keys * self.dims.key_width)
+
+
+def spread(x: Tensor, heads: int) -> Tensor:
+    """(B, G, S, K) → (B, H, S, K): each key-value head serves H/G query heads."""
+    groups = x.shape[1]
+    return x if groups == heads else x.repeat_interleave(heads // groups, dim=1)
+
+
+def masked_softmax(scores: Tensor, visible: Tensor | None) -> Tensor:
+    """Softmax over the visible keys; a row that sees none is zero, and so is its gradient."""
+    if visible is None:
+        return scores.softmax(-1)
+    hidden = ~visible
+    scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+    return scores.softmax(-1).masked_fill(hidden, 0.0)

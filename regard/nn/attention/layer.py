@@ -1,0 +1,169 @@
+"""Attention layers: project, split into heads, place, cache, mix, merge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from regard.config import ConfigError, Part, Rate, Size
+from regard.nn.attention.dot import ScaledDot
+from regard.nn.attention.kernel import KernelConfig
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+from regard.nn.linear import Linear
+from regard.nn.positions.base import HeadDims, Position
+
+
+@dataclass(frozen=True)
+class MixerConfig(Part, family="mixer"):
+    """What lets the tokens of a sequence exchange information."""
+
+    def dims(self, width: int, causal: bool) -> HeadDims:
+        return HeadDims(width, 1, 1, width, width, causal)
+
+    def build(self, width: int, position: Position, causal: bool) -> Mixer:
+        """Within one sequence."""
+        raise TypeError(f"{type(self).__name__} is a family, not a mixer")
+
+    def build_cross(self, width: int, memory_width: int) -> Mixer:
+        """From one sequence to the memory of another."""
+        raise ConfigError(f"a mixer of kind {self.kind!r} cannot attend to a memory")
+
+
+class Mixer(nn.Module):
+    """Maps (B, T, D) and a context to (B, T, D)."""
+
+    role = "self"  # its name within a block, as in "decoder.3.cross"
+    watched = True  # whether it has weights to show
+
+    def cost(self, shape: Shape) -> Cost:
+        raise TypeError(f"{type(self).__name__} does not say what it costs")
+
+    def cache_values(self) -> int:
+        """Values that a cache holds for each key."""
+        return 0
+
+
+@dataclass(frozen=True)
+class MultiHead(MixerConfig, kind="multi-head"):
+    """Attention with several heads in parallel. Vaswani et al. 2017, section 3.2.2.
+
+    `kv_heads` below `heads` lets several query heads share keys and values (arXiv:2305.13245; one: arXiv:1911.02150).
+    A head is width / heads wide unless `key_width` or `value_width` say otherwise.
+    """
+
+    heads: Size = 8
+    kv_heads: Size | None = None
+    key_width: Size | None = None
+    value_width: Size | None = None
+    kernel: KernelConfig = ScaledDot()
+    bias: bool = True
+    weight_dropout: Rate = 0.0
+
+    def check(self) -> None:
+        if self.heads % (self.kv_heads or self.heads):
+            raise ConfigError(f"{self.heads} heads cannot be shared out among {self.kv_heads} key-value heads")
+
+    def dims(self, width: int, causal: bool) -> HeadDims:
+        if self.key_width is None and width % self.heads:
+            raise ConfigError(f"width {width} is not divisible by {self.heads} heads")
+        key_width = self.key_width or width // self.heads
+        groups = self.kv_heads or self.heads
+        return HeadDims(width, self.heads, groups, key_width, self.value_width or key_width, causal)
+
+    def build(self, width: int, position: Position, causal: bool) -> Mixer:
+        return SelfAttention(self, self.dims(width, causal), position)
+
+    def build_cross(self, width: int, memory_width: int) -> Mixer:
+        return CrossAttention(self, self.dims(width, causal=False), memory_width)
+
+
+class Attention(Mixer):
+    """What self- and cross-attention share: the kernel and the way out."""
+
+    def __init__(self, config: MultiHead, dims: HeadDims, position: Position) -> None:
+        super().__init__()
+        self.dims = dims
+        self.kernel = config.kernel.build(dims, position, config.weight_dropout)
+        if dims.causal and not self.kernel.causal:
+            raise ConfigError(f"a kernel of kind {config.kernel.kind!r} cannot be causal")
+        self.out = Linear(dims.heads * dims.value_width, dims.width, config.bias, residual=True)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
+        mixed = self.kernel.mix(q, k, v, context)
+        if context.watcher is not None:
+            context.watcher.see(f"{context.name}.{self.role}", lambda: self.kernel.weights(q, k, context))
+        merged: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, K) → (B, T, D)
+        return merged
+
+    def cache_values(self) -> int:
+        return self.dims.groups * (self.dims.key_width + self.dims.value_width)
+
+
+class SelfAttention(Attention):
+    """Queries, keys and values from one sequence, by one fused matrix.
+
+    Its rows are grouped by key-value head: for each, its query heads, its key, its value. So it can be split over
+    processes by key-value head.
+    """
+
+    def __init__(self, config: MultiHead, dims: HeadDims, position: Position) -> None:
+        super().__init__(config, dims, position)
+        self.queries = dims.heads // dims.groups
+        self.widths = [self.queries * dims.key_width, dims.key_width, dims.value_width]
+        self.qkv = Linear(
+            dims.width, dims.groups * sum(self.widths), config.bias, pieces=tuple(self.widths) * dims.groups
+        )
+
+    def forward(self, x: Tensor, context: Context) -> Tensor:
+        dims = self.dims
+        batch, length, _ = x.shape
+        fused = self.qkv(x).view(batch, length, dims.groups, -1).transpose(1, 2)  # (B, G, T, …)
+        q, k, v = fused.split(self.widths, dim=-1)
+        if self.queries > 1:
+            q = q.unflatten(-1, (self.queries, dims.key_width)).transpose(2, 3).flatten(1, 2)  # (B, H, T, K)
+        q, k, v = self.kernel.position.place(q, k, v, context)
+        if context.cache is not None:
+            k, v = context.cache.at(f"{context.name}.{self.role}").extend(k, v)
+        return self.attend(q, k, v, context)
+
+    def cost(self, shape: Shape) -> Cost:
+        fused = shape.tokens * self.qkv.out_features
+        return self.qkv.cost(shape.tokens) + self.kernel.cost(shape) + self.out.cost(shape.tokens) + Cost(kept=fused)
+
+
+class CrossAttention(Attention):
+    """Queries from one sequence, keys and values from the memory of another, computed once per memory."""
+
+    role = "cross"
+
+    def __init__(self, config: MultiHead, dims: HeadDims, memory_width: int) -> None:
+        super().__init__(config, dims, Position())
+        self.widths = [dims.key_width, dims.value_width]
+        self.q = Linear(dims.width, dims.heads * dims.key_width, config.bias)
+        self.kv = Linear(
+            memory_width, dims.groups * sum(self.widths), config.bias, pieces=tuple(self.widths) * dims.groups
+        )
+
+    def forward(self, x: Tensor, context: Context) -> Tensor:
+        across = context.across()
+        q = self.q(x).unflatten(-1, (self.dims.heads, self.dims.key_width)).transpose(1, 2)  # (B, H, T, K)
+        k, v = self.keys_and_values(across)
+        return self.attend(q, k, v, across)
+
+    def keys_and_values(self, context: Context) -> tuple[Tensor, Tensor]:
+        assert context.memory is not None
+        cache = None if context.cache is None else context.cache.at(f"{context.name}.{self.role}")
+        known = None if cache is None else cache.whole()
+        if known is not None:
+            return known
+        fused = self.kv(context.memory.states)  # (B, S, …)
+        k, v = fused.unflatten(-1, (self.dims.groups, -1)).transpose(1, 2).split(self.widths, dim=-1)
+        return (k, v) if cache is None else cache.extend(k, v)
+
+    def cost(self, shape: Shape) -> Cost:
+        memory = shape.batch * shape.keys
+        projected = self.q.cost(shape.tokens) + self.kv.cost(memory)
+        kept = Cost(kept=shape.tokens * self.q.out_features + memory * self.kv.out_features)
+        return projected + kept + self.kernel.cost(shape) + self.out.cost(shape.tokens)

@@ -1,0 +1,88 @@
+"""Kernels whose score is not a product of query and key: additive and location-based."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from regard.config import Size
+from regard.nn.attention.kernel import Kernel, KernelConfig, spread
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+from regard.nn.linear import normal_
+from regard.nn.positions.base import HeadDims, Position
+
+
+@dataclass(frozen=True)
+class Additive(KernelConfig, kind="additive"):
+    """v' tanh(W [q; k]), a small network that scores a pair. Bahdanau et al. 2015, arXiv:1409.0473.
+
+    `hidden` is the network's width, that of a head where it is not given.
+    """
+
+    hidden: Size | None = None
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        return AdditiveKernel(dims, position, dropout, self.hidden or dims.key_width)
+
+
+class AdditiveKernel(Kernel):
+    """W is split in two, so that queries and keys pass it once each and only their sum is made per pair."""
+
+    def __init__(self, dims: HeadDims, position: Position, dropout: float, hidden: int) -> None:
+        super().__init__(dims, position, dropout)
+        self.query = nn.Parameter(torch.empty(dims.heads, dims.key_width, hidden))
+        self.key = nn.Parameter(torch.empty(dims.heads, dims.key_width, hidden))
+        self.v = nn.Parameter(torch.empty(dims.heads, 1, hidden, 1))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        normal_(self.query, std=(2 * self.dims.key_width) ** -0.5)
+        normal_(self.key, std=(2 * self.dims.key_width) ** -0.5)
+        normal_(self.v, std=self.v.shape[-2] ** -0.5)
+
+    def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        q = q @ self.query  # (B, H, T, hidden)
+        k = spread(k, self.dims.heads) @ self.key  # (B, H, S, hidden)
+        pairs = (q.unsqueeze(-2) + k.unsqueeze(-3)).tanh()  # (B, H, T, S, hidden)
+        return (pairs @ self.v).squeeze(-1)
+
+    def score_cost(self, shape: Shape) -> Cost:
+        heads, width, hidden = self.dims.heads, self.dims.key_width, self.v.shape[-2]
+        vectors = shape.batch * (shape.length + shape.keys) * heads
+        pairs = shape.tokens * heads * shape.keys
+        return Cost(vectors * width * hidden + pairs * hidden, kept=vectors * width + pairs * hidden)
+
+
+@dataclass(frozen=True)
+class Location(KernelConfig, kind="location"):
+    """softmax(W q): the place of a key counts, its content does not. Luong et al. 2015, arXiv:1508.04025."""
+
+    length: Size = 512
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        return LocationKernel(dims, position, dropout, self.length)
+
+
+class LocationKernel(Kernel):
+    def __init__(self, dims: HeadDims, position: Position, dropout: float, length: int) -> None:
+        super().__init__(dims, position, dropout)
+        self.longest = length
+        self.weight = nn.Parameter(torch.empty(dims.heads, dims.key_width, length))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        normal_(self.weight, std=self.dims.key_width**-0.5)
+
+    def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        length, span = self.weight.shape[-1], k.shape[2]
+        places = context.key_positions
+        reach = span if places.dim() == 1 else int(places.max()) + 1
+        if reach > length:
+            raise ValueError(f"{reach} keys are more than the {length} places that location-based attention knows")
+        scores = q @ self.weight[..., :reach]  # (B, H, T, reach)
+        if places.dim() == 1:
+            return scores
+        return scores.gather(-1, places[:, None, None].expand(*scores.shape[:-1], span))

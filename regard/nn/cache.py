@@ -1,0 +1,67 @@
+"""Keys and values of earlier tokens, kept so that a new token costs one step."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+class KeyValueCache:
+    """Preallocated keys (B, G, capacity, K) and values; the filled part grows step by step, the room by doubling."""
+
+    def __init__(self, capacity: int = 64) -> None:
+        self.capacity = capacity
+        self.length = 0
+        self.keys: Tensor | None = None
+        self.values: Tensor | None = None
+
+    def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Append (B, G, T, K) keys and values; returns all of them so far."""
+        end = self.length + k.shape[2]
+        self.keys = self._room(self.keys, k, end)
+        self.values = self._room(self.values, v, end)
+        self.keys[:, :, self.length : end] = k
+        self.values[:, :, self.length : end] = v
+        self.length = end
+        return self.keys[:, :, :end], self.values[:, :, :end]
+
+    def whole(self) -> tuple[Tensor, Tensor] | None:
+        """All keys and values so far, None while there are none."""
+        if self.keys is None or self.values is None:
+            return None
+        return self.keys[:, :, : self.length], self.values[:, :, : self.length]
+
+    def select(self, rows: Tensor) -> None:
+        """Keep these rows of the batch, in this order; a row may be named twice or not at all."""
+        if self.keys is not None and self.values is not None:
+            self.keys = self.keys.index_select(0, rows)
+            self.values = self.values.index_select(0, rows)
+
+    @property
+    def bytes(self) -> int:
+        """Size of the filled part."""
+        return sum(t[:, :, : self.length].numel() * t.element_size() for t in self.whole() or ())
+
+    def _room(self, store: Tensor | None, new: Tensor, end: int) -> Tensor:
+        batch, groups, _, width = new.shape
+        if store is not None and store.shape[0] != batch:
+            raise ValueError(f"the cache holds a batch of {store.shape[0]}, the new tokens are a batch of {batch}")
+        if store is not None and end <= store.shape[2]:
+            return store
+        capacity = max(self.capacity, end if store is None else 2 * store.shape[2], end)
+        room = new.new_empty(batch, groups, capacity, width)
+        if store is not None:
+            room[:, :, : self.length] = store[:, :, : self.length]
+        return room
+
+
+class Cache(dict[str, KeyValueCache]):
+    """The caches of a model's attention layers by name; a layer makes its own when it first runs."""
+
+    def at(self, name: str) -> KeyValueCache:
+        if name not in self:
+            self[name] = KeyValueCache()
+        return self[name]
+
+    def select(self, rows: Tensor) -> None:
+        for cache in self.values():
+            cache.select(rows)

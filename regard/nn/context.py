@@ -1,0 +1,114 @@
+"""What belongs to one call travels in a `Context`, never as state on a module, so that threads can share a model."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from regard.nn.cache import Cache
+from regard.nn.masks import Mask, positions_of
+
+R = TypeVar("R")
+
+
+class Watcher(Protocol):
+    """Someone who wants to see the attention weights of a model."""
+
+    model: nn.Module
+
+    def see(self, name: str, weights: Callable[[], Tensor]) -> None:
+        """Called once per attention layer; `weights` computes (B, H, T, S) if it is wanted."""
+
+
+watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("watchers", default=())
+
+
+def watcher_of(model: nn.Module) -> Watcher | None:
+    """Whoever watches this model in this thread; the newest, where there are several."""
+    return next((watcher for watcher in reversed(watchers.get()) if watcher.model is model), None)
+
+
+@dataclass
+class Memory:
+    """What an encoder hands to a decoder: states (B, S, D) and which of them are real (B, S), None for all."""
+
+    states: Tensor
+    keep: Tensor | None = None
+
+    def select(self, rows: Tensor) -> Memory:
+        return Memory(self.states.index_select(0, rows), None if self.keep is None else self.keep.index_select(0, rows))
+
+
+@dataclass
+class Context:
+    """One call: what is visible, where tokens stand, what is remembered, who is watching.
+
+    `reach` is one more than the largest position, known without asking the device. `name` is the place in the model,
+    such as "decoder.3"; it tells layers apart that share weights. `losses` takes named extra losses, `samples` what a
+    layer drew at random, so that watching draws nothing new.
+    """
+
+    mask: Mask
+    query_positions: Tensor
+    key_positions: Tensor
+    reach: int
+    memory: Memory | None = None
+    cache: Cache | None = None
+    name: str = ""
+    watcher: Watcher | None = None
+    losses: dict[str, Tensor] = field(default_factory=dict)
+    samples: dict[str, Tensor] = field(default_factory=dict)
+    memo: dict[Any, Any] = field(default_factory=dict)
+
+    @classmethod
+    def whole(cls, like: Tensor, mask: Mask, memory: Memory | None = None) -> Context:
+        """The context of a pass over a whole batch `like` (B, T, …), with the padding that `mask.keys` tells."""
+        batch, length = like.shape[:2]
+        if mask.keys is None:
+            places = torch.arange(length, device=like.device)
+            return cls(mask, places, places, length, memory)
+        if mask.keys.shape != (batch, length):
+            raise ValueError(f"the mask has shape {tuple(mask.keys.shape)}, the tokens {(batch, length)}")
+        positions = positions_of(mask.keys)
+        return cls(mask, positions, positions, int(positions.max()) + 1, memory)
+
+    def enter(self, name: str) -> Context:
+        """The context of one layer inside."""
+        inner = copy.copy(self)
+        inner.name = f"{self.name}.{name}" if self.name else name
+        return inner
+
+    def across(self) -> Context:
+        """The context of attention from this sequence to the memory."""
+        if self.memory is None:
+            raise ValueError(f"the layer {self.name!r} attends to a memory, but none was given")
+        memory = self.memory
+        inner = copy.copy(self)
+        inner.mask, inner.key_positions = self.once(
+            "across",
+            lambda: (Mask(keys=memory.keep), torch.arange(memory.states.shape[1], device=memory.states.device)),
+        )
+        return inner
+
+    def visible(self) -> Tensor | None:
+        """The dense mask (B or 1, H or 1, T, S) of this call, built once for all layers; None where all is visible."""
+        mask = self.mask
+        return self.once(("visible", id(mask)), lambda: mask.dense(self.query_positions, self.key_positions))
+
+    @property
+    def plainly_causal(self) -> bool:
+        """A whole sequence without padding under a causal mask, which needs no dense mask."""
+        return self.mask.only_causal and self.query_positions is self.key_positions
+
+    def once(self, key: Any, make: Callable[[], R]) -> R:
+        """What `make` gives, made once per call of the model and shared by its layers."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        result: R = self.memo[key]
+        return result

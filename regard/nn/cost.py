@@ -1,0 +1,37 @@
+"""What a part costs, as plain numbers, so that a model of any size can be described without running it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of one call: `length` queries and `keys` keys in each of `batch` rows."""
+
+    batch: int
+    length: int
+    keys: int
+
+    @property
+    def tokens(self) -> int:
+        return self.batch * self.length
+
+
+@dataclass(frozen=True)
+class Cost:
+    """`multiply_adds` of the matrix products of a forward pass; `kept`: 4-byte values kept in training for backward.
+
+    `kept` counts what autograd holds on the CPU in fp32, with dropout as configured and nothing watched. A training
+    step multiplies three times as much as a forward pass: each product has two more in its gradient.
+    """
+
+    multiply_adds: int = 0
+    kept: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.multiply_adds + other.multiply_adds, self.kept + other.kept)
+
+
+def total(costs: list[Cost]) -> Cost:
+    return sum(costs, Cost())

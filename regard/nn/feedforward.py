@@ -1,0 +1,153 @@
+"""Feed-forward layers: each token by itself, up to `hidden` values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.config import Part, Rate, Size
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+from regard.nn.dropout import Dropout
+from regard.nn.linear import Linear
+
+
+def gelu_tanh(x: Tensor) -> Tensor:
+    """GELU by its tanh approximation, as GPT-2 has it. arXiv:1606.08415"""
+    return F.gelu(x, approximate="tanh")
+
+
+def squared_relu(x: Tensor) -> Tensor:
+    """arXiv:2109.08668"""
+    return F.relu(x).square()
+
+
+def identity(x: Tensor) -> Tensor:
+    return x
+
+
+@dataclass(frozen=True)
+class Nonlinearity:
+    """An activation, and how many values beside its output autograd keeps for each of its inputs."""
+
+    apply: Callable[[Tensor], Tensor]
+    kept: int
+
+
+ACTIVATIONS: dict[str, Nonlinearity] = {
+    "relu": Nonlinearity(F.relu, 0),
+    "gelu": Nonlinearity(F.gelu, 1),
+    "gelu-tanh": Nonlinearity(gelu_tanh, 1),
+    "swish": Nonlinearity(F.silu, 1),
+    "elu": Nonlinearity(F.elu, 0),
+    "selu": Nonlinearity(F.selu, 0),
+    "sigmoid": Nonlinearity(torch.sigmoid, 0),
+    "softplus": Nonlinearity(F.softplus, 1),
+    "relu2": Nonlinearity(squared_relu, 1),
+    "identity": Nonlinearity(identity, 0),
+}
+
+Activation = Literal["relu", "gelu", "gelu-tanh", "swish", "elu", "selu", "sigmoid", "softplus", "relu2"]
+Gate = Literal["glu", "geglu", "reglu", "swiglu", "liglu"]
+
+GATES: dict[str, str] = {
+    "glu": "sigmoid",
+    "geglu": "gelu",
+    "reglu": "relu",
+    "swiglu": "swish",
+    "liglu": "identity",
+}
+
+
+@dataclass(frozen=True)
+class FeedForwardConfig(Part, family="feedforward"):
+    """What a block does to each token by itself."""
+
+    def build(self, width: int) -> FeedForward:
+        raise TypeError(f"{type(self).__name__} is a family, not a feed-forward")
+
+
+class FeedForward(nn.Module):
+    """Maps (B, T, D) and a context to (B, T, D)."""
+
+    def cost(self, shape: Shape) -> Cost:
+        raise TypeError(f"{type(self).__name__} does not say what it costs")
+
+
+@dataclass(frozen=True)
+class MLP(FeedForwardConfig, kind="mlp"):
+    """f(x W1 + b1) W2 + b2. Vaswani et al. 2017, section 3.3. `hidden_dropout` falls on the hidden values."""
+
+    hidden: Size = 2048
+    activation: Activation = "relu"
+    bias: bool = True
+    hidden_dropout: Rate = 0.0
+
+    def build(self, width: int) -> FeedForward:
+        return MLPLayer(width, self)
+
+
+class MLPLayer(FeedForward):
+    def __init__(self, width: int, config: MLP) -> None:
+        super().__init__()
+        self.activation = ACTIVATIONS[config.activation]
+        self.up = Linear(width, config.hidden, config.bias)
+        self.down = Linear(config.hidden, width, config.bias, residual=True)
+        self.dropout = Dropout(config.hidden_dropout)
+
+    def forward(self, x: Tensor, context: Context) -> Tensor:
+        hidden = self.dropout(self.activation.apply(self.up(x)))
+        result: Tensor = self.down(hidden)
+        return result
+
+    def cost(self, shape: Shape) -> Cost:
+        hidden = shape.tokens * self.up.out_features
+        # Dropout keeps its mask and its output, and the activation's output only where the activation itself needs it.
+        dropped = self.dropout.kept(hidden) * (2 if self.activation.kept == 0 else 1)
+        kept = hidden + self.activation.kept * hidden + dropped
+        return self.up.cost(shape.tokens) + self.down.cost(shape.tokens) + Cost(kept=kept)
+
+
+@dataclass(frozen=True)
+class Gated(FeedForwardConfig, kind="gated"):
+    """(f(x W) * (x V)) W2: one half of the hidden values gates the other. Shazeer 2020, arXiv:2002.05202.
+
+    At equal size `hidden` is two thirds of an MLP's, since there are three matrices.
+    """
+
+    hidden: Size = 1365
+    gate: Gate = "swiglu"
+    bias: bool = False
+    hidden_dropout: Rate = 0.0
+
+    def build(self, width: int) -> FeedForward:
+        return GatedLayer(width, self)
+
+
+class GatedLayer(FeedForward):
+    """W and V are one fused matrix, the gate's half first."""
+
+    def __init__(self, width: int, config: Gated) -> None:
+        super().__init__()
+        self.activation = ACTIVATIONS[GATES[config.gate]]
+        hidden = config.hidden
+        self.up = Linear(width, 2 * hidden, config.bias, pieces=(hidden, hidden))
+        self.down = Linear(hidden, width, config.bias, residual=True)
+        self.dropout = Dropout(config.hidden_dropout)
+
+    def forward(self, x: Tensor, context: Context) -> Tensor:
+        gate, value = self.up(x).chunk(2, dim=-1)
+        hidden = self.dropout(self.activation.apply(gate) * value)
+        result: Tensor = self.down(hidden)
+        return result
+
+    def cost(self, shape: Shape) -> Cost:
+        hidden = shape.tokens * self.down.in_features
+        opened = 0 if self.activation.apply is identity else hidden
+        kept = 2 * hidden + opened + hidden + self.dropout.kept(hidden)
+        return self.up.cost(shape.tokens) + self.down.cost(shape.tokens) + Cost(kept=kept)

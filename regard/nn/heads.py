@@ -1,0 +1,118 @@
+"""Output heads: from the last hidden state to words, and to a loss that need not build all logits at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.config import Part
+from regard.nn.cost import Cost
+from regard.nn.crossentropy import linear_cross_entropy
+from regard.nn.embeddings import Embedding, check_tied
+from regard.nn.feedforward import ACTIVATIONS, Activation
+from regard.nn.linear import Linear
+from regard.nn.norms import LayerNorm, NormConfig
+
+
+@dataclass(frozen=True)
+class HeadConfig(Part, family="head"):
+    """What turns hidden states into a distribution over words."""
+
+    def build(self, vocabulary: int, width: int, embedding: Embedding) -> Head:
+        raise TypeError(f"{type(self).__name__} is a family, not a head")
+
+
+class Head(nn.Module):
+    """Hidden states (…, D) → logits, log-probabilities (…, V), or the loss of targets (…)."""
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        raise TypeError(f"{type(self).__name__} makes no logits")
+
+    def log_probs(self, hidden: Tensor) -> Tensor:
+        return self.logits(hidden).log_softmax(-1)
+
+    def loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
+        """Mean cross-entropy over the targets that are not `ignore`, in at least single precision."""
+        count = (targets != ignore).sum().clamp(min=1)
+        return self.total_loss(hidden, targets, smoothing, ignore) / count
+
+    def total_loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
+        """The sum instead of the mean, for batches that are computed in parts."""
+        logits = self.logits(hidden).flatten(0, -2)
+        exact = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        return F.cross_entropy(
+            exact, targets.flatten(), ignore_index=ignore, label_smoothing=smoothing, reduction="sum"
+        )
+
+    def cost(self, tokens: int) -> Cost:
+        """Of `logits`, and of what `loss` keeps."""
+        raise TypeError(f"{type(self).__name__} does not say what it costs")
+
+
+@dataclass(frozen=True)
+class LinearHead(HeadConfig, kind="linear"):
+    """One matrix; `tied` uses the token embedding for it (arXiv:1608.05859)."""
+
+    tied: bool = True
+    bias: bool = False
+
+    def build(self, vocabulary: int, width: int, embedding: Embedding) -> Head:
+        return LinearOutput(vocabulary, width, embedding if self.tied else None, self.bias)
+
+
+class LinearOutput(Head):
+    def __init__(self, vocabulary: int, width: int, tied: Embedding | None, bias: bool) -> None:
+        super().__init__()
+        table = nn.Parameter(torch.empty(vocabulary, width)) if tied is None else check_tied(tied, width).weight
+        self.weight = table
+        self.bias = nn.Parameter(torch.zeros(vocabulary)) if bias else None
+        self.tied = tied is not None
+
+    def transform(self, hidden: Tensor) -> Tensor:
+        return hidden
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return F.linear(self.transform(hidden), self.weight, self.bias)
+
+    def total_loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
+        rows = self.transform(hidden).flatten(0, -2)
+        return linear_cross_entropy(rows, self.weight, self.bias, targets.flatten(), smoothing, ignore)
+
+    def cost(self, tokens: int) -> Cost:
+        vocabulary, width = self.weight.shape
+        bias = 0 if self.bias is None else vocabulary
+        # The gradients of hidden states, weight and bias, made in the forward pass; and the count of the mean, 8 bytes.
+        return Cost(tokens * vocabulary * width, kept=tokens * width + vocabulary * width + bias + 2)
+
+
+@dataclass(frozen=True)
+class TransformHead(HeadConfig, kind="transform"):
+    """A dense layer, activation and norm before the matrix: BERT's masked-word head. arXiv:1810.04805"""
+
+    tied: bool = True
+    bias: bool = True
+    activation: Activation = "gelu"
+    norm: NormConfig = LayerNorm(eps=1e-12)
+
+    def build(self, vocabulary: int, width: int, embedding: Embedding) -> Head:
+        return TransformOutput(vocabulary, width, embedding if self.tied else None, self)
+
+
+class TransformOutput(LinearOutput):
+    def __init__(self, vocabulary: int, width: int, tied: Embedding | None, config: TransformHead) -> None:
+        super().__init__(vocabulary, width, tied, config.bias)
+        self.dense = Linear(width, width)
+        self.activation = ACTIVATIONS[config.activation]
+        self.norm = config.norm.build(width)
+
+    def transform(self, hidden: Tensor) -> Tensor:
+        transformed: Tensor = self.norm(self.activation.apply(self.dense(hidden)))
+        return transformed
+
+    def cost(self, tokens: int) -> Cost:
+        width = self.dense.out_features
+        kept = tokens * width * self.activation.kept
+        return super().cost(tokens) + self.dense.cost(tokens) + self.norm.cost(tokens) + Cost(kept=kept)

@@ -1,0 +1,38 @@
+"""Matrices and tables that leave their first values to the model's initialisation, which knows all layers."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from regard.nn.cost import Cost
+
+
+class Linear(nn.Linear):
+    """`pieces`: the output widths of the matrices fused into one; `residual`: it writes to the residual stream."""
+
+    def __init__(
+        self, inputs: int, outputs: int, bias: bool = True, pieces: tuple[int, ...] = (), residual: bool = False
+    ) -> None:
+        self.pieces = pieces or (outputs,)
+        self.residual = residual
+        assert sum(self.pieces) == outputs
+        super().__init__(inputs, outputs, bias)
+
+    def reset_parameters(self) -> None:
+        """Left to the model's initialisation."""
+
+    def cost(self, tokens: int) -> Cost:
+        return Cost(tokens * self.in_features * self.out_features)
+
+
+class Table(nn.Embedding):
+    """A vector per entry: per token, place or segment."""
+
+    def reset_parameters(self) -> None:
+        """Left to the model's initialisation."""
+
+
+def normal_(tensor: Tensor, std: float) -> None:
+    """Fill with normal values; nothing to do where there is no storage (on the meta device this would be slow)."""
+    if not tensor.is_meta:
+        nn.init.normal_(tensor, std=std)

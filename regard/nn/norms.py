@@ -1,0 +1,56 @@
+"""Norms over the width of a token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from regard.config import Part, Positive
+from regard.nn.cost import Cost
+
+
+@dataclass(frozen=True)
+class NormConfig(Part, family="norm"):
+    """Keeps the size of activations in check."""
+
+    def build(self, width: int) -> Norm:
+        raise TypeError(f"{type(self).__name__} is a family, not a norm")
+
+
+class Norm(nn.Module):
+    """Maps (B, T, D) to (B, T, D)."""
+
+    def cost(self, tokens: int) -> Cost:
+        raise TypeError(f"{type(self).__name__} does not say what it costs")
+
+
+@dataclass(frozen=True)
+class LayerNorm(NormConfig, kind="layer"):
+    """Zero mean and unit deviation over the width, then scale and shift. Ba et al. 2016, arXiv:1607.06450."""
+
+    eps: Positive = 1e-5
+    bias: bool = True
+
+    def build(self, width: int) -> Norm:
+        return LayerNormalisation(width, self.eps, bias=self.bias)
+
+
+class LayerNormalisation(nn.LayerNorm, Norm):
+    def cost(self, tokens: int) -> Cost:
+        return Cost(kept=tokens * (self.normalized_shape[0] + 2))  # the input, and each token's mean and deviation
+
+
+@dataclass(frozen=True)
+class RMSNorm(NormConfig, kind="rms"):
+    """Unit root mean square over the width, then scale; no mean, no shift. arXiv:1910.07467"""
+
+    eps: Positive = 1e-6
+
+    def build(self, width: int) -> Norm:
+        return RMSNormalisation(width, self.eps)
+
+
+class RMSNormalisation(nn.RMSNorm, Norm):
+    def cost(self, tokens: int) -> Cost:
+        return Cost(kept=tokens * (self.normalized_shape[0] + 1))  # the input, and each token's size

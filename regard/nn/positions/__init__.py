@@ -1,0 +1,20 @@
+"""Position schemes. A scheme overrides the methods it needs of `Position`; attention has no branch on the kind."""
+
+from regard.nn.positions.absolute import Learned, Sinusoidal, sinusoids
+from regard.nn.positions.base import HeadDims, NoPosition, Position, PositionConfig
+from regard.nn.positions.distance import ALiBi, Buckets, Relative
+from regard.nn.positions.rotary import Rotary
+
+__all__ = [
+    "ALiBi",
+    "Buckets",
+    "HeadDims",
+    "Learned",
+    "NoPosition",
+    "Position",
+    "PositionConfig",
+    "Relative",
+    "Rotary",
+    "Sinusoidal",
+    "sinusoids",
+]

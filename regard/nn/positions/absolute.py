@@ -1,0 +1,139 @@
+"""Absolute positions: a vector per place in the sequence, added to or joined with the input, or added to q, k and v."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from regard.config import ConfigError, Positive, Size
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+from regard.nn.linear import Table
+from regard.nn.positions.base import HeadDims, Position, PositionConfig
+
+Join = Literal["add", "concat", "qkv"]
+Layout = Literal["interleaved", "halves"]
+
+
+@dataclass(frozen=True)
+class Absolute(PositionConfig):
+    """How a vector per place enters the model.
+
+    join: "add" to the embedding, "concat" to it (then `width` of the model's width is the position's), or "qkv": added
+    to queries, keys and values of every layer, the same vector for each head.
+    """
+
+    join: Join = "add"
+    width: Size | None = None
+
+    def check(self) -> None:
+        if (self.join == "concat") != (self.width is not None):
+            raise ConfigError(f"width {self.width} with join {self.join!r}: a width goes with 'concat', and only there")
+
+    def table_width(self, dims: HeadDims) -> int:
+        if self.join == "qkv" and dims.key_width != dims.value_width:
+            raise ConfigError(
+                f"join 'qkv' adds one vector to keys of width {dims.key_width} and values of width {dims.value_width}"
+            )
+        if self.join == "concat" and self.width is not None:
+            if self.width >= dims.width:
+                raise ConfigError(f"a position of width {self.width} leaves nothing of the model's width {dims.width}")
+            return self.width
+        return dims.key_width if self.join == "qkv" else dims.width
+
+
+class AbsolutePosition(Position):
+    """Looks vectors up by place and joins them."""
+
+    def __init__(self, join: Join, width: int) -> None:
+        super().__init__()
+        self.join = join
+        self.taken = width if join == "concat" else 0
+
+    def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
+        """(T, width) or (B, T, width) for positions (T,) or (B, T), all of them below `reach`."""
+        raise TypeError(f"{type(self).__name__} looks up no vectors")
+
+    def embed(self, x: Tensor, context: Context) -> Tensor:
+        if self.join == "qkv":
+            return x
+        places = self.vectors(context.query_positions, context.reach, x)
+        if self.join == "add":
+            return x + places
+        return torch.cat([x, places.expand(*x.shape[:-1], -1)], dim=-1)
+
+    def place(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
+        if self.join != "qkv":
+            return q, k, v
+        places = self.vectors(context.query_positions, context.reach, q).unsqueeze(-3)  # (1, T, K) or (B, 1, T, K)
+        return q + places, k + places, v + places
+
+
+@dataclass(frozen=True)
+class Sinusoidal(Absolute, kind="sinusoidal"):
+    """Sines and cosines of falling frequency, nothing to learn. Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
+
+    The paper interleaves sine and cosine; Marian has all sines first ("halves").
+    """
+
+    layout: Layout = "interleaved"
+    base: Positive = 10_000.0
+
+    def build(self, dims: HeadDims) -> Position:
+        return SinusoidalPosition(self.join, self.table_width(dims), self.layout, self.base)
+
+
+def sinusoids(positions: Tensor, width: int, layout: Layout = "interleaved", base: float = 10_000.0) -> Tensor:
+    """(…, width) in double precision: sin and cos of position / base^(2i / width)."""
+    pairs = (width + 1) // 2
+    rates = base ** (-torch.arange(pairs, dtype=torch.float64, device=positions.device) * 2 / width)
+    angles = positions.unsqueeze(-1) * rates
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1 if layout == "interleaved" else -2)
+    return waves.flatten(-2)[..., :width]
+
+
+class SinusoidalPosition(AbsolutePosition):
+    """Keeps the table of the places met so far, since it never changes."""
+
+    def __init__(self, join: Join, width: int, layout: Layout, base: float) -> None:
+        super().__init__(join, width)
+        self.width, self.layout, self.base = width, layout, base
+        self.register_buffer("table", torch.empty(0, width), persistent=False)
+        self.table: Tensor
+
+    def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
+        if reach > len(self.table) or self.table.dtype != like.dtype or self.table.device != like.device:
+            places = torch.arange(max(reach, 2 * len(self.table), 64), device="cpu")
+            self.table = sinusoids(places, self.width, self.layout, self.base).to(like.device, like.dtype)
+        return self.table[positions]
+
+
+@dataclass(frozen=True)
+class Learned(Absolute, kind="learned"):
+    """A learned vector per place; a longer input is an error. Gehring et al. 2017, arXiv:1705.03122; BERT; GPT."""
+
+    length: Size = 1024
+
+    def build(self, dims: HeadDims) -> Position:
+        return LearnedPosition(self.join, self.table_width(dims), self.length)
+
+
+class LearnedPosition(AbsolutePosition):
+    def __init__(self, join: Join, width: int, length: int) -> None:
+        super().__init__(join, width)
+        self.table = Table(length, width)
+        self.longest = length
+
+    def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
+        if reach > self.table.num_embeddings:
+            raise ValueError(
+                f"a sequence of {reach} tokens is longer than the learned position table of {self.table.num_embeddings}"
+            )
+        places: Tensor = self.table(positions)
+        return places
+
+    def embed_cost(self, shape: Shape) -> Cost:
+        return Cost(kept=0 if self.join == "qkv" else 2 * shape.length)  # the positions, 8 bytes each

@@ -1,0 +1,71 @@
+"""The contract of a position scheme, and the scheme that does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from regard.config import Part
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+
+
+@dataclass(frozen=True)
+class HeadDims:
+    """The geometry of an attention layer; `groups` key-value heads serve `heads` query heads."""
+
+    width: int
+    heads: int
+    groups: int
+    key_width: int
+    value_width: int
+    causal: bool = False
+
+
+class Position(nn.Module):
+    """Brings order into attention, which by itself has none. Every method is neutral until it is overridden."""
+
+    taken = 0  # how much of the model's width the scheme takes for itself, where it is concatenated
+    values: Callable[[Tensor, Context], Tensor] | None = None  # (B, H, T, S) weights → (B, H, T, K) to add to the mix
+
+    def embed(self, x: Tensor, context: Context) -> Tensor:
+        """(B, T, D - taken) token embeddings → (B, T, D) input of the first block."""
+        return x
+
+    def place(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
+        """New queries (B, H, T, K), keys and values (B, G, T, K) of this call, before they are cached."""
+        return q, k, v
+
+    def bias(self, q: Tensor, scale: float, context: Context) -> Tensor | None:
+        """What to add to the scores `scale * q·k`, broadcastable to (B, H, T, S)."""
+        return None
+
+    def embed_cost(self, shape: Shape) -> Cost:
+        return Cost()
+
+    def cost(self, shape: Shape, heads: int) -> Cost:
+        """Of `place`, `bias` and `values` in one layer."""
+        return Cost()
+
+
+@dataclass(frozen=True)
+class PositionConfig(Part, family="position"):
+    """A position scheme of a stack."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether the layers of a stack share one module, or have one each."""
+        return True
+
+    def build(self, dims: HeadDims) -> Position:
+        raise TypeError(f"{type(self).__name__} is a family, not a position scheme")
+
+
+@dataclass(frozen=True)
+class NoPosition(PositionConfig, kind="none"):
+    """No order at all: the output follows every permutation of the input."""
+
+    def build(self, dims: HeadDims) -> Position:
+        return Position()

@@ -1,0 +1,80 @@
+"""Residual wiring: how a sublayer joins the stream that runs past it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from regard.config import Part, Rate
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+from regard.nn.dropout import Dropout
+from regard.nn.norms import NormConfig
+
+Sublayer = Callable[[Tensor, Context], Tensor]
+
+
+@dataclass(frozen=True)
+class ResidualConfig(Part, family="residual"):
+    """How sublayers are joined; dropout falls on what a sublayer adds."""
+
+    dropout: Rate = 0.0
+
+    @property
+    def final_norm(self) -> bool:
+        """Whether a stack wired so needs a norm at its end."""
+        return False
+
+    def build(self, width: int, norm: NormConfig) -> Wiring:
+        raise TypeError(f"{type(self).__name__} is a family, not a wiring")
+
+
+class Wiring(nn.Module):
+    """Wraps one sublayer."""
+
+    def __init__(self, width: int, norm: NormConfig, dropout: float) -> None:
+        super().__init__()
+        self.width = width
+        self.norm = norm.build(width)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor, sublayer: Sublayer, context: Context) -> Tensor:
+        raise TypeError(f"{type(self).__name__} does not say how to join")
+
+    def cost(self, shape: Shape) -> Cost:
+        """The norm, its output (which the next layer keeps) and the random mask; not the sublayer."""
+        values = shape.tokens * self.width
+        return self.norm.cost(shape.tokens) + Cost(kept=values + self.dropout.kept(values))
+
+
+@dataclass(frozen=True)
+class PostNorm(ResidualConfig, kind="post-norm"):
+    """norm(x + f(x)), as in the first Transformer. Vaswani et al. 2017."""
+
+    def build(self, width: int, norm: NormConfig) -> Wiring:
+        return PostNormWiring(width, norm, self.dropout)
+
+
+class PostNormWiring(Wiring):
+    def forward(self, x: Tensor, sublayer: Sublayer, context: Context) -> Tensor:
+        joined: Tensor = self.norm(self.dropout.add(x, sublayer(x, context)))
+        return joined
+
+
+@dataclass(frozen=True)
+class PreNorm(ResidualConfig, kind="pre-norm"):
+    """x + f(norm(x)): the stream itself is never normed until the end. arXiv:2002.04745"""
+
+    @property
+    def final_norm(self) -> bool:
+        return True
+
+    def build(self, width: int, norm: NormConfig) -> Wiring:
+        return PreNormWiring(width, norm, self.dropout)
+
+
+class PreNormWiring(Wiring):
+    def forward(self, x: Tensor, sublayer: Sublayer, context: Context) -> Tensor:
+        return self.dropout.add(x, sublayer(self.norm(x), context))

@@ -1,0 +1,71 @@
+"""BERT and RoBERTa."""
+
+from __future__ import annotations
+
+from regard.models import Encoder
+from regard.nn.attention import MultiHead
+from regard.nn.block import Block, Stack
+from regard.nn.embeddings import TokenEmbedding
+from regard.nn.feedforward import MLP
+from regard.nn.heads import TransformHead
+from regard.nn.init import Normal
+from regard.nn.norms import LayerNorm
+from regard.nn.pooling import FirstToken
+from regard.nn.positions import Learned
+from regard.nn.residual import PostNorm
+from regard.zoo.base import Preset
+
+BERT = "Devlin et al. 2019, arXiv:1810.04805"
+ROBERTA = "Liu et al. 2019, arXiv:1907.11692"
+
+
+def bert(layers: int, width: int, heads: int) -> Encoder:
+    """Post-norm, GELU, learned positions, two segments, [CLS] pooled, masked-word head tied to the embedding."""
+    norm = LayerNorm(eps=1e-12)
+    return Encoder(
+        vocabulary=30_522,
+        width=width,
+        init=Normal(std=0.02, truncated=True),
+        embedding=TokenEmbedding(segments=2, norm=norm, dropout=0.1),
+        encoder=Stack(
+            layers=layers,
+            block=Block(
+                attention=MultiHead(heads=heads, weight_dropout=0.1),
+                feedforward=MLP(hidden=4 * width, activation="gelu"),
+                norm=norm,
+                residual=PostNorm(dropout=0.1),
+            ),
+            position=Learned(length=512),
+        ),
+        pool=FirstToken(),
+        head=TransformHead(norm=norm),
+    )
+
+
+def roberta(layers: int, width: int, heads: int) -> Encoder:
+    """BERT without segments and next-sentence task, with a byte-level vocabulary."""
+    norm = LayerNorm(eps=1e-5)
+    return Encoder(
+        vocabulary=50_265,
+        width=width,
+        init=Normal(std=0.02),
+        embedding=TokenEmbedding(norm=norm, dropout=0.1),
+        encoder=Stack(
+            layers=layers,
+            block=Block(
+                attention=MultiHead(heads=heads, weight_dropout=0.1),
+                feedforward=MLP(hidden=4 * width, activation="gelu"),
+                norm=norm,
+                residual=PostNorm(dropout=0.1),
+            ),
+            position=Learned(length=512),
+        ),
+        head=TransformHead(norm=norm),
+    )
+
+
+PRESETS = (
+    Preset("bert-base", bert(12, 768, 12), BERT, 110_000_000, "the released uncased vocabulary, 30,522 pieces"),
+    Preset("bert-large", bert(24, 1024, 16), BERT, 340_000_000, "the released uncased vocabulary, 30,522 pieces"),
+    Preset("roberta-large", roberta(24, 1024, 16), ROBERTA, 355_000_000),
+)

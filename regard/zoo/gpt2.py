@@ -1,0 +1,49 @@
+"""GPT-2 in four sizes, and Megatron-LM's larger models of the same make."""
+
+from __future__ import annotations
+
+from regard.models import Decoder
+from regard.nn.attention import MultiHead
+from regard.nn.block import Block, Stack
+from regard.nn.embeddings import TokenEmbedding
+from regard.nn.feedforward import MLP
+from regard.nn.init import Normal
+from regard.nn.positions import Learned
+from regard.nn.residual import PreNorm
+from regard.zoo.base import Preset
+
+GPT2 = "Radford et al. 2019, Language Models are Unsupervised Multitask Learners"
+MEGATRON = "Shoeybi et al. 2019, arXiv:1909.08053"
+COUNTED = "the paper's figure was a slip; its authors later gave the size that its table means"
+PADDED = "50,257 pieces padded to 51,200, so that eight processes can share them"
+
+
+def gpt2(layers: int, width: int, heads: int, vocabulary: int = 50_257) -> Decoder:
+    """Pre-norm, GELU, learned positions, tied embeddings, a context of 1,024."""
+    return Decoder(
+        vocabulary=vocabulary,
+        width=width,
+        init=Normal(std=0.02, by_depth=True),
+        embedding=TokenEmbedding(dropout=0.1),
+        decoder=Stack(
+            layers=layers,
+            block=Block(
+                attention=MultiHead(heads=heads, weight_dropout=0.1),
+                feedforward=MLP(hidden=4 * width, activation="gelu-tanh"),
+                residual=PreNorm(dropout=0.1),
+            ),
+            position=Learned(length=1024),
+        ),
+    )
+
+
+PRESETS = (
+    Preset("gpt2", gpt2(12, 768, 12), GPT2, 117_000_000, COUNTED),
+    Preset("gpt2-medium", gpt2(24, 1024, 16), GPT2, 345_000_000, COUNTED),
+    Preset("gpt2-large", gpt2(36, 1280, 20), GPT2, 762_000_000, COUNTED),
+    Preset("gpt2-xl", gpt2(48, 1600, 25), GPT2, 1_500_000_000, "the paper calls it 1542M, the decks 1.5B"),
+    Preset("megatron-1.2b", gpt2(40, 1536, 16, 51_200), MEGATRON, 1_200_000_000, PADDED),
+    Preset("megatron-2.5b", gpt2(54, 1920, 20, 51_200), MEGATRON, 2_500_000_000, PADDED),
+    Preset("megatron-4.2b", gpt2(64, 2304, 24, 51_200), MEGATRON, 4_200_000_000, PADDED),
+    Preset("megatron-8.3b", gpt2(72, 3072, 32, 51_200), MEGATRON, 8_300_000_000, PADDED),
+)
