@@ -1,0 +1,163 @@
+"""Every kernel, with full and shared heads, keeps the same promises."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import regard
+from regard.nn.attention import Kernel, KernelConfig
+from regard.nn.context import Context
+from regard.nn.masks import Mask, real_tokens
+from regard.nn.positions import HeadDims, Position, PositionConfig
+from tests.helpers import KERNELS, POSITIONS, built, decoder, label, tokens
+
+B, H, T, K = 3, 4, 6, 8
+KEEP = real_tokens(torch.tensor([6, 3, 5]), T)
+MASKS = {
+    "none": Mask(),
+    "causal": Mask(causal=True),
+    "padded": Mask(causal=True, keys=KEEP),
+    "window": Mask(window=1),
+    "prefix": Mask(causal=True, prefix=torch.tensor([2, 1, 0])),
+    "pairs": Mask(pairs=torch.eye(T, dtype=torch.bool)),
+}
+
+every_kernel = pytest.mark.parametrize("config", KERNELS, ids=label)
+every_position = pytest.mark.parametrize("scheme", POSITIONS, ids=label)
+
+
+def dims(groups: int = H, causal: bool = True) -> HeadDims:
+    return HeadDims(H * K, H, groups, K, K, causal)
+
+
+def kernel(config: KernelConfig, groups: int = H, position: Position | None = None) -> Kernel:
+    module = config.build(dims(groups), position or Position(), dropout=0.0)
+    for parameter in module.parameters():
+        torch.nn.init.normal_(parameter)
+    return module.eval()
+
+
+def inputs(groups: int = H) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.randn(B, H, T, K), torch.randn(B, groups, T, K), torch.randn(B, groups, T, K)
+
+
+def context(mask: Mask) -> Context:
+    return Context.whole(torch.empty(B, T), mask)
+
+
+@every_kernel
+@pytest.mark.parametrize("groups", [H, 2, 1])
+@pytest.mark.parametrize("mask", MASKS)
+def test_combined_weights_equal_the_mix(config: KernelConfig, groups: int, mask: str) -> None:
+    module, (q, k, v), call = kernel(config, groups), inputs(groups), context(MASKS[mask])
+    weights = module.weights(q, k, call)
+    torch.testing.assert_close(module.combine(weights, v, call), module.mix(q, k, v, call), rtol=1e-4, atol=1e-5)
+    assert weights.shape == (B, H, T, T)
+    visible = call.visible()
+    if visible is not None:
+        assert weights[~visible.expand_as(weights)].eq(0).all()
+
+
+@every_kernel
+@every_position
+@pytest.mark.parametrize("mask", ["none", "padded"])
+def test_combined_weights_equal_the_mix_for_every_position(
+    config: KernelConfig, scheme: PositionConfig, mask: str
+) -> None:
+    position = scheme.build(dims())
+    for parameter in position.parameters():
+        torch.nn.init.normal_(parameter)
+    module, call = kernel(config, position=position), context(MASKS[mask])
+    q, k, v = position.place(*inputs(), call)
+    mixed = module.mix(q, k, v, call)
+    torch.testing.assert_close(module.combine(module.weights(q, k, call), v, call), mixed, rtol=1e-4, atol=1e-5)
+
+
+@every_kernel
+def test_a_row_that_sees_nothing_gives_zeros_and_no_nan(config: KernelConfig) -> None:
+    module = kernel(config)
+    q, k, v = (x.requires_grad_() for x in inputs())
+    pairs = torch.ones(T, T, dtype=torch.bool)
+    pairs[2] = False
+    call = context(Mask(pairs=pairs))
+    mixed = module.mix(q, k, v, call)
+    assert mixed[:, :, 2].eq(0).all()
+    assert module.weights(q, k, call)[:, :, 2].eq(0).all()
+    mixed.sum().backward()
+    for x in (q, k, v):
+        assert x.grad is None or x.grad.isfinite().all()
+    assert q.grad is not None
+    assert q.grad[:, :, 2].eq(0).all()
+
+
+@every_kernel
+def test_the_future_cannot_leak(config: KernelConfig) -> None:
+    model, sentence = built(decoder(kernel=config)), tokens(2, T)
+    before = model(sentence)
+    for place in range(1, T):
+        changed = sentence.clone()
+        changed[:, place] = (changed[:, place] + 1) % 40
+        after = model(changed)
+        assert torch.equal(after[:, :place], before[:, :place])
+        assert not torch.equal(after[:, place:], before[:, place:])
+
+
+@every_kernel
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_padding_never_changes_an_output(config: KernelConfig, side: str) -> None:
+    model, sentence = built(decoder(kernel=config)), tokens(1, 4)
+    expected = model(sentence)
+    padding, real = tokens(1, 3), torch.ones(1, 4, dtype=torch.bool)
+    order = [sentence, padding] if side == "right" else [padding, sentence]
+    keep = torch.cat([real, ~real[:, :3]] if side == "right" else [~real[:, :3], real], dim=1)
+    padded = model(torch.cat(order, dim=1), keep)
+    torch.testing.assert_close(padded[keep], expected[0], rtol=1e-4, atol=1e-5)
+
+
+@every_kernel
+@pytest.mark.parametrize("kv_heads", [None, 2, 1])
+def test_cached_steps_equal_the_full_pass(config: KernelConfig, kv_heads: int | None) -> None:
+    model, sentence = built(decoder(kernel=config, kv_heads=kv_heads)), tokens(2, 8)
+    expected = model(sentence)
+    logits, state = model.step(sentence[:, :3], model.begin())
+    torch.testing.assert_close(logits, expected[:, 2], rtol=1e-4, atol=1e-5)
+    for place in range(3, 8):
+        logits, state = model.step(sentence[:, place : place + 1], state)
+        torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
+
+
+@every_kernel
+@pytest.mark.parametrize("training", [False, True])
+def test_watched_equals_unwatched_bit_for_bit(config: KernelConfig, training: bool) -> None:
+    model, sentence = built(decoder(kernel=config)).train(training), tokens(2, T)
+    torch.manual_seed(3)
+    plain = model(sentence)
+    torch.manual_seed(3)
+    with regard.watch(model) as seen:
+        watched = model(sentence)
+    assert torch.equal(watched, plain)
+    assert list(seen) == model.attention_names() == ["decoder.0.self", "decoder.1.self"]
+    assert all(weights[-1].shape == (2, 4, T, T) for weights in seen.values())
+    torch.testing.assert_close(seen.last("decoder.1.self").sum(-1), torch.ones(2, 4, T))
+
+
+@every_kernel
+def test_gradients_reach_every_parameter(config: KernelConfig) -> None:
+    module = kernel(config)
+    q, k, v = (x.requires_grad_() for x in inputs())
+    module.mix(q, k, v, context(Mask(causal=True))).square().sum().backward()
+    for name, parameter in module.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().sum() > 0, name
+
+
+@every_kernel
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_precision_stays_what_it_was(config: KernelConfig, dtype: torch.dtype) -> None:
+    module = kernel(config).to(dtype)
+    q, k, v = (x.to(dtype) for x in inputs())
+    for mask in (Mask(causal=True), Mask(causal=True, keys=KEEP)):
+        assert module.mix(q, k, v, context(mask)).dtype == dtype
+        assert module.weights(q, k, context(mask)).dtype == dtype

@@ -1,0 +1,106 @@
+"""Small models and contexts for tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, get_args
+
+import torch
+from torch import Tensor, nn
+
+import regard.zoo
+from regard.config import Part, change, kinds
+from regard.models import Decoder, DecoderModel, Encoder, EncoderDecoder, EncoderModel, Model, ModelConfig
+from regard.nn.attention import KernelConfig, MultiHead
+from regard.nn.block import Block, Stack
+from regard.nn.context import Context
+from regard.nn.feedforward import MLP, Activation, FeedForwardConfig, Gate, Gated
+from regard.nn.masks import Mask
+from regard.nn.positions import Learned, PositionConfig, Sinusoidal
+from regard.nn.residual import PreNorm
+
+VOCABULARY = 40
+WIDTH = 32
+SMALL = {"vocabulary": VOCABULARY, "width": WIDTH, "layers": 2, "heads": 4, "hidden": 48}
+
+POSITIONS: list[PositionConfig] = [
+    *(kind() for kind in kinds(PositionConfig).values()),  # type: ignore[misc]
+    Sinusoidal(layout="halves"),
+    Sinusoidal(join="concat", width=8),
+    Sinusoidal(join="qkv"),
+    Learned(join="concat", width=8),
+    Learned(join="qkv"),
+    regard.nn.positions.Rotary(layout="interleaved"),
+    regard.nn.positions.Relative(distance=3, per_head=True, tied=True),
+    regard.nn.positions.Relative(distance=3, values=False),
+    regard.nn.positions.Relative(distance=3, keys=False),
+    regard.nn.positions.Buckets(buckets=8, distance=20),
+]
+KERNELS: list[KernelConfig] = [kind() for kind in kinds(KernelConfig).values()]  # type: ignore[misc]
+FEEDFORWARDS: list[FeedForwardConfig] = [
+    *(MLP(hidden=24, activation=name) for name in get_args(Activation)),
+    *(Gated(hidden=24, gate=name) for name in get_args(Gate)),
+]
+PRESETS: dict[str, ModelConfig] = {name: change(preset.config, SMALL) for name, preset in regard.zoo.presets().items()}
+
+
+def label(config: Part) -> str:
+    """A readable test id: the kind and what differs from its defaults."""
+    return repr(config).replace(" ", "")
+
+
+def decoder(**block: Any) -> Decoder:
+    """A small pre-norm decoder config; `position` and everything of a block can be given."""
+    stack = Stack(layers=2, position=block.pop("position", Learned(length=64)), block=small_block(**block))
+    untied = stack.position.join == "concat" if hasattr(stack.position, "join") else False
+    return Decoder(vocabulary=VOCABULARY, width=WIDTH, decoder=stack, head=regard.nn.heads.LinearHead(tied=not untied))
+
+
+def encoder(**block: Any) -> Encoder:
+    stack = Stack(layers=2, position=block.pop("position", Learned(length=64)), block=small_block(**block))
+    return Encoder(vocabulary=VOCABULARY, width=WIDTH, encoder=stack, head=None)
+
+
+def encoder_decoder(**block: Any) -> EncoderDecoder:
+    position = block.pop("position", Sinusoidal())
+    small = small_block(**block)
+    return EncoderDecoder(
+        vocabulary=VOCABULARY,
+        width=WIDTH,
+        encoder=Stack(layers=2, position=position, block=small),
+        decoder=Stack(layers=2, position=position, block=replace(small, cross=small.attention)),
+    )
+
+
+def small_block(**block: Any) -> Block:
+    heads = MultiHead(heads=4, kv_heads=block.pop("kv_heads", None), kernel=block.pop("kernel", MultiHead().kernel))
+    block.setdefault("residual", PreNorm())
+    block.setdefault("feedforward", Gated(hidden=24))
+    return Block(attention=block.pop("attention", heads), **block)
+
+
+def tokens(batch: int = 2, length: int = 9) -> Tensor:
+    return torch.randint(0, VOCABULARY, (batch, length))
+
+
+def whole(batch: int, length: int, mask: Mask | None = None) -> Context:
+    return Context.whole(torch.empty(batch, length), mask or Mask())
+
+
+def randomise(model: nn.Module) -> None:
+    """Give every parameter some size, zero-initialised biases too, so that no error hides behind a zero."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.1)
+
+
+def built(config: ModelConfig) -> Model:
+    model = config.build()
+    randomise(model)
+    return model.eval()
+
+
+def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tensor, ...]:
+    """Token tensors that the model's `forward` takes."""
+    count = 1 if isinstance(model, EncoderModel | DecoderModel) else 2
+    return tuple(tokens(batch, length) for _ in range(count))

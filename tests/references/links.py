@@ -1,0 +1,101 @@
+"""Which of our parameters equals what of a reference model, so that weights can be copied and gradients compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from regard.nn.attention.layer import CrossAttention, SelfAttention
+
+Get = Callable[[Tensor], Tensor]
+
+
+@dataclass
+class Link:
+    """`theirs(get)` puts our tensor together from theirs; `get` fetches a value or a gradient."""
+
+    ours: Tensor
+    theirs: Callable[[Get], Tensor]
+
+
+def same(ours: Tensor, theirs: Tensor) -> Link:
+    return Link(ours, lambda get: get(theirs))
+
+
+def transposed(ours: Tensor, theirs: Tensor) -> Link:
+    return Link(ours, lambda get: get(theirs).t())
+
+
+def modules(ours: nn.Module, theirs: nn.Module) -> list[Link]:
+    """Two modules whose weight and bias mean the same."""
+    names = [name for name, _ in theirs.named_parameters(recurse=False)]
+    return [same(getattr(ours, name), getattr(theirs, name)) for name in names]
+
+
+def by_head(heads: int, *pieces: Tensor) -> Tensor:
+    """Fuse matrices or biases, each (H·K, …), as our layers have them: for each head its rows of every piece."""
+    rows = [piece.reshape(heads, -1, *piece.shape[1:]) for piece in pieces]
+    return torch.cat(rows, dim=1).flatten(0, 1)
+
+
+def projections(layer: SelfAttention, q: nn.Module, k: nn.Module, v: nn.Module) -> list[Link]:
+    """Three linear layers against our fused one."""
+    heads = layer.dims.heads
+    return [
+        Link(layer.qkv.weight, lambda get: by_head(heads, get(q.weight), get(k.weight), get(v.weight))),
+        Link(layer.qkv.bias, lambda get: by_head(heads, get(q.bias), get(k.bias), get(v.bias))),
+    ]
+
+
+def cross_projections(layer: CrossAttention, q: nn.Module, k: nn.Module, v: nn.Module) -> list[Link]:
+    heads = layer.dims.heads
+    return [
+        *modules(layer.q, q),
+        Link(layer.kv.weight, lambda get: by_head(heads, get(k.weight), get(v.weight))),
+        Link(layer.kv.bias, lambda get: by_head(heads, get(k.bias), get(v.bias))),
+    ]
+
+
+def torch_self(layer: SelfAttention, theirs: nn.MultiheadAttention) -> list[Link]:
+    heads = layer.dims.heads
+    return [
+        Link(layer.qkv.weight, lambda get: by_head(heads, *get(theirs.in_proj_weight).chunk(3))),
+        Link(layer.qkv.bias, lambda get: by_head(heads, *get(theirs.in_proj_bias).chunk(3))),
+        *modules(layer.out, theirs.out_proj),
+    ]
+
+
+def torch_cross(layer: CrossAttention, theirs: nn.MultiheadAttention) -> list[Link]:
+    heads = layer.dims.heads
+
+    def piece(name: str, index: int) -> Callable[[Get], Tensor]:
+        return lambda get: get(getattr(theirs, name)).chunk(3)[index]
+
+    links = [Link(layer.q.weight, piece("in_proj_weight", 0)), Link(layer.q.bias, piece("in_proj_bias", 0))]
+    for ours, name in ((layer.kv.weight, "in_proj_weight"), (layer.kv.bias, "in_proj_bias")):
+        keys, values = piece(name, 1), piece(name, 2)
+        links.append(Link(ours, lambda get, keys=keys, values=values: by_head(heads, keys(get), values(get))))
+    return [*links, *modules(layer.out, theirs.out_proj)]
+
+
+def copy(links: list[Link], model: nn.Module) -> None:
+    """Copy all weights; every parameter of our model must be linked."""
+    linked = {id(link.ours) for link in links}
+    missing = [name for name, parameter in model.named_parameters() if id(parameter) not in linked]
+    assert not missing, f"not linked: {missing}"
+    with torch.no_grad():
+        for link in links:
+            link.ours.copy_(link.theirs(lambda tensor: tensor))
+
+
+def assert_equal(ours: Tensor, theirs: Tensor) -> None:
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def assert_gradients_equal(links: list[Link]) -> None:
+    for link in links:
+        assert link.ours.grad is not None
+        assert_equal(link.ours.grad, link.theirs(lambda tensor: tensor.grad))

@@ -1,0 +1,238 @@
+"""Equality with the `transformers` package: GPT-2, BERT and Marian with random weights, outputs and gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+transformers = pytest.importorskip("transformers")
+
+from regard.config import change  # noqa: E402
+from regard.models import DecoderModel, EncoderDecoderModel, EncoderModel  # noqa: E402
+from regard.nn.masks import real_tokens  # noqa: E402
+from regard.nn.positions import Sinusoidal  # noqa: E402
+from regard.zoo import get  # noqa: E402
+from tests.helpers import SMALL, VOCABULARY, randomise  # noqa: E402
+from tests.references import links as link  # noqa: E402
+from tests.references.links import Link, assert_equal, assert_gradients_equal  # noqa: E402
+
+LENGTHS = torch.tensor([9, 4, 7])
+KEEP = real_tokens(LENGTHS, 9)
+
+
+def some_tokens(length: int = 9) -> Tensor:
+    return torch.randint(2, VOCABULARY, (3, length))
+
+
+def backward_alike(ours: Tensor, theirs: Tensor) -> None:
+    upstream = torch.randn_like(ours)
+    ours.backward(upstream)
+    theirs.backward(upstream)
+
+
+# --- GPT-2 ------------------------------------------------------------------------------------------------------------
+
+
+def gpt2_pair() -> tuple[DecoderModel, nn.Module, list[Link]]:
+    config = transformers.GPT2Config(
+        vocab_size=VOCABULARY, n_embd=32, n_layer=2, n_head=4, n_inner=48, attn_pdrop=0, embd_pdrop=0, resid_pdrop=0
+    )
+    theirs = transformers.GPT2LMHeadModel(config)
+    randomise(theirs)
+    ours = get("gpt2", **SMALL, dropout=0, weight_dropout=0).build()
+    assert isinstance(ours, DecoderModel)
+    body = theirs.transformer
+    links = [
+        link.same(ours.embedding.tokens.weight, body.wte.weight),
+        link.same(ours.decoder.position.table.weight, body.wpe.weight),
+        *link.modules(ours.decoder.norm, body.ln_f),
+    ]
+    for mine, other in zip(ours.decoder.blocks, body.h, strict=True):
+        attention = mine.attention
+        links += [
+            Link(attention.qkv.weight, lambda get, a=other.attn.c_attn.weight: link.by_head(4, *get(a).t().chunk(3))),
+            Link(attention.qkv.bias, lambda get, a=other.attn.c_attn.bias: link.by_head(4, *get(a).chunk(3))),
+            link.transposed(attention.out.weight, other.attn.c_proj.weight),
+            link.same(attention.out.bias, other.attn.c_proj.bias),
+            *link.modules(mine.attention_join.norm, other.ln_1),
+            *link.modules(mine.feedforward_join.norm, other.ln_2),
+            link.transposed(mine.feedforward.up.weight, other.mlp.c_fc.weight),
+            link.same(mine.feedforward.up.bias, other.mlp.c_fc.bias),
+            link.transposed(mine.feedforward.down.weight, other.mlp.c_proj.weight),
+            link.same(mine.feedforward.down.bias, other.mlp.c_proj.bias),
+        ]
+    link.copy(links, ours)
+    return ours, theirs, links
+
+
+def test_gpt2_equals_transformers_in_outputs_and_gradients() -> None:
+    ours, theirs, links = gpt2_pair()
+    tokens = some_tokens()
+    expected, result = theirs(tokens).logits, ours(tokens)
+    assert_equal(result, expected)
+    backward_alike(result, expected)
+    assert_gradients_equal(links)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_padded_gpt2_equals_transformers(side: str) -> None:
+    ours, theirs, _ = gpt2_pair()
+    keep = KEEP if side == "right" else KEEP.flip(1)
+    tokens = some_tokens()
+    places = (keep.long().cumsum(-1) - 1).clamp(min=0)
+    expected = theirs(tokens, attention_mask=keep.long(), position_ids=places).logits
+    assert_equal(ours(tokens, keep)[keep], expected[keep])
+
+
+def test_gpt2_loss_equals_that_of_transformers() -> None:
+    ours, theirs, links = gpt2_pair()
+    tokens = some_tokens()
+    expected = theirs(tokens, labels=tokens).loss
+    result = ours.head.loss(ours.features(tokens)[:, :-1], tokens[:, 1:])
+    assert_equal(result, expected)
+    result.backward()
+    expected.backward()
+    assert_gradients_equal(links)
+
+
+# --- BERT -------------------------------------------------------------------------------------------------------------
+
+
+def bert_pair() -> tuple[EncoderModel, nn.Module, list[Link]]:
+    config = transformers.BertConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=48,
+        hidden_dropout_prob=0,
+        attention_probs_dropout_prob=0,
+    )
+    theirs = transformers.BertForPreTraining(config)
+    randomise(theirs)
+    ours = get("bert-base", **SMALL, dropout=0, weight_dropout=0).build()
+    assert isinstance(ours, EncoderModel)
+    body, masked = theirs.bert, theirs.cls.predictions
+    links = [
+        link.same(ours.embedding.tokens.weight, body.embeddings.word_embeddings.weight),
+        link.same(ours.embedding.segments.weight, body.embeddings.token_type_embeddings.weight),
+        link.same(ours.encoder.position.table.weight, body.embeddings.position_embeddings.weight),
+        *link.modules(ours.embedding.norm, body.embeddings.LayerNorm),
+        *link.modules(ours.pool.dense, body.pooler.dense),
+        *link.modules(ours.head.dense, masked.transform.dense),
+        *link.modules(ours.head.norm, masked.transform.LayerNorm),
+        link.same(ours.head.bias, masked.decoder.bias),
+    ]
+    for mine, other in zip(ours.encoder.blocks, body.encoder.layer, strict=True):
+        theirs_attention = other.attention.self
+        links += [
+            *link.projections(mine.attention, theirs_attention.query, theirs_attention.key, theirs_attention.value),
+            *link.modules(mine.attention.out, other.attention.output.dense),
+            *link.modules(mine.attention_join.norm, other.attention.output.LayerNorm),
+            *link.modules(mine.feedforward.up, other.intermediate.dense),
+            *link.modules(mine.feedforward.down, other.output.dense),
+            *link.modules(mine.feedforward_join.norm, other.output.LayerNorm),
+        ]
+    link.copy(links, ours)
+    return ours, theirs, links
+
+
+def test_bert_equals_transformers_in_outputs_and_gradients() -> None:
+    ours, theirs, links = bert_pair()
+    tokens = some_tokens()
+    segments = (torch.arange(9) > 3).long().expand(3, -1)
+    out = theirs(tokens, attention_mask=KEEP.long(), token_type_ids=segments)
+    pooled = theirs.bert(tokens, attention_mask=KEEP.long(), token_type_ids=segments).pooler_output
+    memory = ours.encode(tokens, KEEP, segments)
+    logits, vector = ours.head.logits(memory.states)[KEEP], ours.pooled(memory)
+    assert_equal(logits, out.prediction_logits[KEEP])
+    assert_equal(vector, pooled)
+    result = torch.cat([logits.flatten(), vector.flatten()])
+    backward_alike(result, torch.cat([out.prediction_logits[KEEP].flatten(), pooled.flatten()]))
+    assert_gradients_equal(links)
+
+
+# --- Marian -----------------------------------------------------------------------------------------------------------
+
+
+def marian_pair() -> tuple[EncoderDecoderModel, nn.Module, list[Link]]:
+    config = transformers.MarianConfig(
+        vocab_size=VOCABULARY,
+        d_model=32,
+        encoder_layers=2,
+        decoder_layers=2,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4,
+        encoder_ffn_dim=48,
+        decoder_ffn_dim=48,
+        dropout=0,
+        activation_function="swish",
+        scale_embedding=True,
+        share_encoder_decoder_embeddings=True,
+        pad_token_id=0,
+        eos_token_id=1,
+        decoder_start_token_id=0,
+        max_position_embeddings=64,
+    )
+    theirs = transformers.MarianMTModel(config)
+    randomise(theirs)
+    table = Sinusoidal(layout="halves")
+    table_size = theirs.model.encoder.embed_positions.weight
+    with torch.no_grad():  # fixed, not learned: put back what `randomise` moved
+        exact = regard_table(len(table_size), 32)
+        theirs.model.encoder.embed_positions.weight.copy_(exact)
+        theirs.model.decoder.embed_positions.weight.copy_(exact)
+    small = change(get("transformer-tiny"), {**SMALL, "dropout": 0, "activation": "swish", "head.bias": True})
+    ours = change(small, {"position": {"kind": "sinusoidal", "layout": table.layout}}).build()
+    assert isinstance(ours, EncoderDecoderModel)
+    links = [
+        link.same(ours.embedding.tokens.weight, theirs.model.shared.weight),
+        Link(ours.head.bias, lambda get: theirs.final_logits_bias.squeeze(0)),
+    ]
+    for mine, other in zip(ours.encoder.blocks, theirs.model.encoder.layers, strict=True):
+        links += [*layer_links(mine, other), *link.modules(mine.feedforward_join.norm, other.final_layer_norm)]
+    for mine, other in zip(ours.decoder.blocks, theirs.model.decoder.layers, strict=True):
+        cross = other.encoder_attn
+        links += [
+            *layer_links(mine, other),
+            *link.cross_projections(mine.cross, cross.q_proj, cross.k_proj, cross.v_proj),
+            *link.modules(mine.cross.out, cross.out_proj),
+            *link.modules(mine.cross_join.norm, other.encoder_attn_layer_norm),
+            *link.modules(mine.feedforward_join.norm, other.final_layer_norm),
+        ]
+    link.copy(links, ours)
+    return ours, theirs, [one for one in links if one.ours is not ours.head.bias]
+
+
+def layer_links(mine: nn.Module, other: nn.Module) -> list[Link]:
+    attention = other.self_attn
+    return [
+        *link.projections(mine.attention, attention.q_proj, attention.k_proj, attention.v_proj),
+        *link.modules(mine.attention.out, attention.out_proj),
+        *link.modules(mine.attention_join.norm, other.self_attn_layer_norm),
+        *link.modules(mine.feedforward.up, other.fc1),
+        *link.modules(mine.feedforward.down, other.fc2),
+    ]
+
+
+def regard_table(length: int, width: int) -> Tensor:
+    from regard.nn.positions import sinusoids
+
+    return sinusoids(torch.arange(length), width, "halves").float()
+
+
+def test_marian_equals_transformers_in_outputs_and_gradients() -> None:
+    ours, theirs, links = marian_pair()
+    source, target = some_tokens(), some_tokens(6)
+    expected = theirs(source, attention_mask=KEEP.long(), decoder_input_ids=target).logits
+    result = ours(source, target, KEEP)
+    assert_equal(result, expected)
+    backward_alike(result, expected)
+    assert_gradients_equal(links)
+
+
+def test_marians_own_sinusoids_equal_ours_in_halves() -> None:
+    config = transformers.MarianConfig(vocab_size=VOCABULARY, d_model=32, pad_token_id=0, max_position_embeddings=64)
+    theirs = transformers.MarianMTModel(config).model.encoder.embed_positions.weight
+    assert_equal(regard_table(64, 32), theirs)
