@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,11 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run: Callable[[argparse.Namespace, list[str]], Any] = options.run
     try:
         run(options, rest)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough; leave nothing for the interpreter to flush at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (ValueError, OSError) as error:
         print(f"regard {options.verb}: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        return 0
     except KeyboardInterrupt:
         return 130
     return 0

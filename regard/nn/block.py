@@ -75,6 +75,7 @@ class StackLayers(nn.Module):
 
     def __init__(self, config: Stack, width: int, causal: bool, memory_width: int) -> None:
         super().__init__()
+        self.memory_width = memory_width
         dims = config.block.attention.dims(width, causal)
         modules = [config.position.build(dims) for _ in range(1 if config.position.shared else config.layers)]
         positions = modules * config.layers if config.position.shared else modules
@@ -111,4 +112,5 @@ class StackLayers(nn.Module):
 
     def cost(self, shape: Shape, memory: int = 0) -> Cost:
         norm = Cost() if self.norm is None else self.norm.cost(shape.tokens)
-        return total([block.cost(shape, memory) for block in self._blocks]) + norm
+        states = Cost(kept=shape.batch * memory * self.memory_width)  # kept once for all blocks
+        return total([block.cost(shape, memory) for block in self._blocks]) + norm + states

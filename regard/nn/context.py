@@ -101,6 +101,15 @@ class Context:
         mask = self.mask
         return self.once(("visible", id(mask)), lambda: mask.dense(self.query_positions, self.key_positions))
 
+    def hidden(self) -> Tensor | None:
+        """The opposite: where a query may not attend."""
+
+        def opposite() -> Tensor | None:
+            visible = self.visible()
+            return None if visible is None else ~visible
+
+        return self.once(("hidden", id(self.mask)), opposite)
+
     @property
     def plainly_causal(self) -> bool:
         """A whole sequence without padding under a causal mask, which needs no dense mask."""

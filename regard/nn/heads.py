@@ -114,5 +114,5 @@ class TransformOutput(LinearOutput):
 
     def cost(self, tokens: int) -> Cost:
         width = self.dense.out_features
-        kept = tokens * width * self.activation.kept
+        kept = tokens * width * (1 + self.activation.kept)  # the dense layer's input, the activation's
         return super().cost(tokens) + self.dense.cost(tokens) + self.norm.cost(tokens) + Cost(kept=kept)

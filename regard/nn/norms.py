@@ -53,4 +53,4 @@ class RMSNorm(NormConfig, kind="rms"):
 
 class RMSNormalisation(nn.RMSNorm, Norm):
     def cost(self, tokens: int) -> Cost:
-        return Cost(kept=tokens * (self.normalized_shape[0] + 1))  # the input, and each token's size
+        return Cost(kept=tokens * (2 * self.normalized_shape[0] + 1))  # before and after scaling, and each token's size

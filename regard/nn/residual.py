@@ -44,7 +44,7 @@ class Wiring(nn.Module):
         raise TypeError(f"{type(self).__name__} does not say how to join")
 
     def cost(self, shape: Shape) -> Cost:
-        """The norm, its output (which the next layer keeps) and the random mask; not the sublayer."""
+        """The norm, the sublayer's input and the random mask; not the rest of the sublayer."""
         values = shape.tokens * self.width
         return self.norm.cost(shape.tokens) + Cost(kept=values + self.dropout.kept(values))
 

@@ -50,8 +50,8 @@ class DotKernel(Kernel):
         bias = self.position.bias(q, self.scale, context)
         causal = context.plainly_causal and bias is None
         visible = None if causal else context.visible()
-        if bias is not None and visible is not None:
-            bias = bias.masked_fill(~visible, float("-inf"))
+        if bias is not None and (hidden := context.hidden()) is not None:
+            bias = bias.masked_fill(hidden, float("-inf"))
         return F.scaled_dot_product_attention(
             q,
             k,
@@ -67,7 +67,7 @@ class DotKernel(Kernel):
         q, k = self.prepare(q, k)
         scores = (q * self.scale) @ spread(k, self.dims.heads).transpose(-1, -2)
         bias = self.position.bias(q, self.scale, context)
-        return masked_softmax(scores if bias is None else scores + bias, context.visible())
+        return masked_softmax(scores if bias is None else scores + bias, context.hidden())
 
     def cost(self, shape: Shape) -> Cost:
         if self.dropout.rate or self.position.values is not None:
@@ -76,7 +76,9 @@ class DotKernel(Kernel):
         rows = shape.tokens * heads
         own = self.score_cost(shape) + self.position.cost(shape, heads)
         mixed = rows * self.dims.value_width
-        return own + Cost(mixed * shape.keys, kept=mixed + rows)  # and the log-sum of each row
+        shared = shape.batch * shape.keys * heads * (self.dims.key_width + self.dims.value_width)
+        spread_out = 0 if heads == self.dims.groups else shared  # keys and values, once for each query head
+        return own + Cost(mixed * shape.keys, kept=mixed + rows + spread_out)  # rows: the log-sum of each
 
 
 @dataclass(frozen=True)

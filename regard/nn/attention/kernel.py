@@ -45,7 +45,7 @@ class Kernel(nn.Module):
         """(B, H, T, S): for each query, how much of each key's value it takes; rows sum to one, or zero if masked."""
         scores = self.scores(q, k, context)
         bias = self.position.bias(q, 1.0, context)
-        return masked_softmax(scores if bias is None else scores + bias, context.visible())
+        return masked_softmax(scores if bias is None else scores + bias, context.hidden())
 
     def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         """(B, H, T, S), before position bias and mask."""
@@ -77,10 +77,9 @@ def spread(x: Tensor, heads: int) -> Tensor:
     return x if groups == heads else x.repeat_interleave(heads // groups, dim=1)
 
 
-def masked_softmax(scores: Tensor, visible: Tensor | None) -> Tensor:
-    """Softmax over the visible keys; a row that sees none is zero, and so is its gradient."""
-    if visible is None:
+def masked_softmax(scores: Tensor, hidden: Tensor | None) -> Tensor:
+    """Softmax over the keys that are not hidden; a row that sees none is zero, and so is its gradient."""
+    if hidden is None:
         return scores.softmax(-1)
-    hidden = ~visible
     scores = scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
     return scores.softmax(-1).masked_fill(hidden, 0.0)

@@ -1,0 +1,167 @@
+"""Descriptions: sizes of the decks' table, operations as PyTorch counts them, memory as autograd keeps it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+import regard
+from regard.config import change
+from regard.models import Model, ModelConfig
+from regard.nn.feedforward import MLP
+from regard.nn.norms import RMSNorm
+from tests.helpers import FEEDFORWARDS, KERNELS, POSITIONS, PRESETS, decoder, feature_inputs, label
+
+BATCH, LENGTH = 3, 10
+PLAIN = MLP(hidden=48)
+VARIANTS = {
+    **{label(part): decoder(position=part, feedforward=PLAIN) for part in POSITIONS},
+    **{label(part): decoder(kernel=part, feedforward=PLAIN) for part in KERNELS},
+    **{f"{label(part)} shared": decoder(kernel=part, kv_heads=2, feedforward=PLAIN) for part in KERNELS},
+    **{label(part): decoder(feedforward=part) for part in FEEDFORWARDS},
+    "rms": decoder(norm=RMSNorm(), feedforward=PLAIN),
+}
+
+
+def test_parameters_of_the_decks_table() -> None:
+    """Exact counts, and how far each is from the rounded figure of the decks."""
+    exact = {
+        "transformer-base": (63_082_496, 65e6),
+        "transformer-big": (214_245_376, 213e6),
+        "bert-base": (110_104_890, 110e6),
+        "bert-large": (336_224_058, 340e6),
+        "gpt2": (124_439_808, 117e6),
+        "gpt2-medium": (354_823_168, 345e6),
+        "gpt2-large": (774_030_080, 762e6),
+        "gpt2-xl": (1_557_611_200, 1.5e9),
+        "roberta-large": (355_408_985, 355e6),
+        "megatron-1.2b": (1_213_479_936, 1.2e9),
+        "megatron-2.5b": (2_490_408_960, 2.5e9),
+        "megatron-4.2b": (4_199_109_120, 4.2e9),
+        "megatron-8.3b": (8_317_040_640, 8.3e9),
+    }
+    for name, (count, published) in exact.items():
+        description = regard.describe(name)
+        assert description.parameters == count, name
+        assert description.published == published, name
+        limit = 0.065 if name == "gpt2" else 0.04  # GPT-2's "117M" is a slip for 124M
+        assert abs(description.difference) < limit, name
+
+
+@pytest.mark.parametrize("name", regard.presets())
+def test_parts_add_up(name: str) -> None:
+    description = regard.describe(name)
+    assert sum(description.parts.values()) == description.parameters
+    assert description.weight_bytes["float32"] == 4 * description.parameters
+
+
+def test_what_is_tied_is_counted_once() -> None:
+    tied = regard.describe("transformer-tiny")
+    untied = regard.describe("transformer-tiny", **{"head.tied": False})
+    separate = regard.describe("transformer-tiny", source_vocabulary=10_000)
+    assert untied.parameters - tied.parameters == separate.parameters - tied.parameters == 10_000 * 128
+
+
+def multiply_adds(run) -> float:  # type: ignore[no-untyped-def]
+    """As PyTorch counts them; it knows the formula of the plain attention only."""
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        run()
+    return counter.get_total_flops() / 2
+
+
+def all_inputs(model: Model) -> dict[str, Tensor]:
+    names = ["source", "target"] if model.config.kind == "encoder-decoder" else ["tokens"]
+    inputs = dict(zip(names, feature_inputs(model, BATCH, LENGTH), strict=True))
+    if getattr(model.embedding, "segments", None) is not None:
+        inputs["segments"] = torch.zeros(BATCH, LENGTH, dtype=torch.long)
+    return inputs
+
+
+def targets() -> Tensor:
+    return torch.randint(0, 40, (BATCH, LENGTH))
+
+
+@pytest.mark.parametrize("config", [*PRESETS.values(), *VARIANTS.values()], ids=[*PRESETS, *VARIANTS])
+def test_operations_equal_those_that_pytorch_counts(config: ModelConfig) -> None:
+    model = config.build().train()
+    inputs, y = all_inputs(model), targets()
+    description = regard.describe(model, batch=BATCH, length=LENGTH)
+    assert description.multiply_adds == multiply_adds(lambda: model(**inputs))
+    training = multiply_adds(lambda: F.cross_entropy(model(**inputs).flatten(0, 1), y.flatten()).backward())
+    assert description.training_multiply_adds == training
+
+
+def kept_bytes(model: Model) -> int:
+    """What autograd holds between the loss and the backward pass, weights not counted."""
+    weights = {tensor.untyped_storage().data_ptr() for tensor in [*model.parameters(), *model.buffers()]}
+    kept: dict[int, Tensor] = {}
+
+    def pack(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        model.head.loss(model.features(**all_inputs(model)), targets())
+    return sum(tensor.untyped_storage().nbytes() for at, tensor in kept.items() if at not in weights)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1])
+@pytest.mark.parametrize("name", PRESETS)
+def test_activations_of_a_preset_are_what_autograd_keeps(name: str, rate: float) -> None:
+    config = change(PRESETS[name], {"dropout": rate, "weight_dropout": rate, "hidden_dropout": rate})
+    model = config.build().train()
+    described = regard.describe(model, batch=BATCH, length=LENGTH).activation_bytes
+    assert described == pytest.approx(kept_bytes(model), rel=0.002)  # the mask itself, a byte a pair, is not counted
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_activations_of_a_variant_are_about_what_autograd_keeps(name: str) -> None:
+    model = VARIANTS[name].build().train()
+    described = regard.describe(model, batch=BATCH, length=LENGTH).activation_bytes
+    assert described == pytest.approx(kept_bytes(model), rel=0.2)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "transformer-tiny"])
+def test_cache_bytes_are_what_a_cache_holds(name: str) -> None:
+    model = PRESETS[name].build().eval()
+    inputs = feature_inputs(model, 1, LENGTH)
+    state = model.begin(model.encode(inputs[0])) if len(inputs) == 2 else model.begin()
+    _, state = model.step(inputs[-1], state)
+    description = regard.describe(model)
+    own = sum(cache.bytes for at, cache in state.cache.items() if at.endswith("self"))
+    cross = sum(cache.bytes for at, cache in state.cache.items() if at.endswith("cross"))
+    assert description.cache_bytes_per_token == own / LENGTH
+    assert description.memory_bytes_per_source_token == cross / LENGTH
+
+
+def test_changes_are_described_and_no_published_size_is_claimed_for_them() -> None:
+    description = regard.describe("gpt2", layers=1)
+    assert description.parameters < 50_000_000
+    assert description.published is None
+    assert description.note == ""
+
+
+def test_a_length_beyond_the_position_table_is_refused() -> None:
+    with pytest.raises(ValueError, match="length 2000 is more than the 1024 places"):
+        regard.describe("gpt2", length=2000)
+    with pytest.raises(ValueError, match="batch 0"):
+        regard.describe("gpt2", batch=0)
+
+
+def test_the_largest_preset_is_described_within_a_gibibyte() -> None:
+    script = (
+        "import resource, regard, json; d = regard.describe('megatron-8.3b');"
+        "print(json.dumps([d.parameters, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))"
+    )
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    parameters, kibibytes = json.loads(output)
+    assert parameters == 8_317_040_640
+    assert kibibytes < 2**20

@@ -1,0 +1,106 @@
+"""The command line: results on stdout, one sentence and exit code 2 for a mistake, quick help."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from regard.cli import main
+from regard.cli.options import read_changes
+
+
+def run(capsys, *words: str) -> tuple[int, str, str]:  # type: ignore[no-untyped-def]
+    code = main(words)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_describe_prints_json_with_the_total_under_parameters(capsys) -> None:  # type: ignore[no-untyped-def]
+    code, out, err = run(capsys, "describe", "gpt2", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["parameters"] == 124_439_808
+
+
+def test_describe_prints_a_table_for_people(capsys) -> None:  # type: ignore[no-untyped-def]
+    code, out, _ = run(capsys, "describe", "transformer-base", "--batch", "64", "--length", "20")
+    assert code == 0
+    assert "63,082,496" in out
+    assert "65M (-3.0% here)" in out
+    assert "64 × 20 tokens" in out
+
+
+def test_fields_of_the_config_are_options(capsys) -> None:  # type: ignore[no-untyped-def]
+    code, out, _ = run(
+        capsys, "describe", "gpt2", "--layers", "2", "--decoder.block.norm=rms", "--kv-heads", "4", "--json"
+    )
+    config = json.loads(out)["config"]["decoder"]
+    assert code == 0
+    assert config["layers"] == 2
+    assert config["block"]["norm"]["kind"] == "rms"
+    assert config["block"]["attention"]["kv_heads"] == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["gtp2"], "unknown preset 'gtp2': did you mean 'gpt2'?"),
+        (["gpt2", "--heads", "7"], "width 768 is not divisible by 7 heads"),
+        (["gpt2", "--layrs", "7"], "unknown option 'layrs': did you mean 'layers'?"),
+        (["gpt2", "--norm", "rns"], "unknown norm kind 'rns' at 'norm': did you mean 'rms'?"),
+        (["gpt2", "--dropout", "2"], "dropout: 2 is not allowed; it takes a number of at least 0 and below 1"),
+        (["gpt2", "--layers"], "option --layers needs a value"),
+        (["gpt2", "extra"], "unexpected argument 'extra'"),
+        (["gpt2", "--length", "4096"], "length 4096 is more than the 1024 places"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(capsys, words: list[str], message: str) -> None:  # type: ignore[no-untyped-def]
+    code, out, err = run(capsys, "describe", *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.startswith("regard describe: ")
+    assert err.count("\n") == 1
+
+
+def test_list_names_presets_and_parts(capsys) -> None:  # type: ignore[no-untyped-def]
+    _, presets, _ = run(capsys, "list", "presets", "--json")
+    assert "megatron-8.3b" in json.loads(presets)
+    _, parts, _ = run(capsys, "list", "parts")
+    assert "kernel additive" in parts
+    assert "position rotary" in parts
+
+
+def test_values_are_read_as_json_where_they_can_be() -> None:
+    words = ["--a.b", "2", "--c=0.5", "--d", "true", "--e", "relu", "--f-g", '{"kind": "rms"}', "--h", "-1"]
+    expected = {"a.b": 2, "c": 0.5, "d": True, "e": "relu", "f_g": {"kind": "rms"}, "h": -1}
+    assert read_changes(words) == expected
+
+
+@pytest.mark.parametrize("command", ["import regard", "from regard.cli import parser; parser().format_help()"])
+def test_neither_importing_nor_asking_for_help_imports_torch(command: str) -> None:
+    script = f"import sys; {command}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("words", [["--help"], ["describe", "--help"], ["list", "--help"], ["--version"]])
+def test_help_has_examples_and_exits_with_0(capsys, words: list[str]) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(SystemExit) as ending:
+        main(words)
+    assert ending.value.code == 0
+    out = capsys.readouterr().out
+    assert "examples:" in out or words == ["--version"]
+
+
+def test_an_unknown_verb_exits_with_2(capsys) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(SystemExit) as ending:
+        main(["decribe"])
+    assert ending.value.code == 2
+    assert "invalid choice: 'decribe'" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m regard list parts | head -n 1"
+    result = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
+    assert result.stderr == ""
