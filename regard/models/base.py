@@ -110,7 +110,7 @@ class State:
         self.keep = torch.cat([real, torch.ones_like(tokens, dtype=torch.bool) if keep is None else keep], dim=1)
         places = positions_of(self.keep)
         mask = replace(self.mask, keys=self.keep)
-        return Context(mask, places[:, past:], places, int(places.max()) + 1, self.memory, self.cache)
+        return Context(mask, places[:, past:], places, self.length, self.memory, self.cache)
 
 
 def last_real(hidden: Tensor, keep: Tensor | None) -> Tensor:

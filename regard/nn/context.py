@@ -49,7 +49,7 @@ class Memory:
 class Context:
     """One call: what is visible, where tokens stand, what is remembered, who is watching.
 
-    `reach` is one more than the largest position, known without asking the device. `name` is the place in the model,
+    `reach` is a bound on the positions: all are below it, as is known without asking the device. `name` is the place in the model,
     such as "decoder.3"; it tells layers apart that share weights. `losses` takes named extra losses, `samples` what a
     layer drew at random, so that watching draws nothing new.
     """
@@ -76,7 +76,7 @@ class Context:
         if mask.keys.shape != (batch, length):
             raise ValueError(f"the mask has shape {tuple(mask.keys.shape)}, the tokens {(batch, length)}")
         positions = positions_of(mask.keys)
-        return cls(mask, positions, positions, int(positions.max()) + 1, memory)
+        return cls(mask, positions, positions, length, memory)
 
     def enter(self, name: str) -> Context:
         """The context of one layer inside."""

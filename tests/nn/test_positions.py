@@ -66,6 +66,13 @@ def test_a_longer_input_than_the_learned_table_is_an_error() -> None:
         model(tokens(2, 9))
 
 
+def test_padding_does_not_count_as_length() -> None:
+    model, sentence = built(decoder(position=Learned(length=8))), tokens(1, 6)
+    padded = torch.cat([tokens(1, 5), sentence], dim=1)
+    keep = torch.tensor([[False] * 5 + [True] * 6])
+    torch.testing.assert_close(model(padded, keep)[keep], model(sentence)[0], rtol=1e-4, atol=1e-5)
+
+
 def test_rotary_scores_depend_on_the_distance_alone() -> None:
     for layout in ("halves", "interleaved"):
         position = Rotary(layout=layout).build(DIMS)
