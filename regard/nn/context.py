@@ -49,9 +49,9 @@ class Memory:
 class Context:
     """One call: what is visible, where tokens stand, what is remembered, who is watching.
 
-    `reach` is a bound on the positions: all are below it, as is known without asking the device. `name` is the place in the model,
-    such as "decoder.3"; it tells layers apart that share weights. `losses` takes named extra losses, `samples` what a
-    layer drew at random, so that watching draws nothing new.
+    `reach` bounds the positions: all are below it, as is known without asking the device. `name` is the place in the
+    model, such as "decoder.3"; it tells layers apart that share weights. `losses` takes named extra losses, `samples`
+    what a layer drew at random, so that watching draws nothing new.
     """
 
     mask: Mask

@@ -19,6 +19,18 @@ def test_the_rate_is_met_and_the_expectation_kept(rate: float) -> None:
     assert kept[0].item() == pytest.approx(1 / (1 - rate), rel=1e-3)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_every_precision_keeps_its_dtype_and_the_rate(dtype: torch.dtype) -> None:
+    y = Dropout(0.1)(torch.ones(1000, 100, dtype=dtype))
+    assert y.dtype == dtype
+    assert len(y.unique()) == 2
+    assert y.eq(0).double().mean().item() == pytest.approx(0.1, abs=0.005)
+
+
+def test_a_tiny_rate_is_no_error() -> None:
+    assert Dropout(1e-9)(torch.ones(1000)).sum() > 900
+
+
 def test_neighbours_fall_independently() -> None:
     dropped = Dropout(0.5)(torch.ones(1_000_000)).eq(0).float()
     for shift in (1, 2, 3, 4, 64):
