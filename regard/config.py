@@ -257,7 +257,8 @@ def _say(hint: Any) -> str:
 
 
 def change(config: C, changes: Mapping[str, Any]) -> C:
-    """A copy with changes: a dotted name changes one field, a bare name every field of that name at any depth.
+    """A copy with changes: a dotted name changes one field, a bare name every field of that name at any depth (in each
+    branch the first one: `width` is the model's, not that of a position inside it).
 
     A bare name leaves empty slots empty: `norm="rms"` changes the norms there are, and adds none.
 
@@ -292,14 +293,15 @@ def _change_one(config: C, steps: list[str], value: Any, where: str) -> C:
 
 
 def _change_all(config: C, name: str, value: Any) -> C | None:
-    """Change every field called `name` below `config`; None where there is none."""
+    """Change every field called `name` below `config`, in each branch the first one; None where there is none."""
+    hints = fields_of(type(config))
+    if name in hints:
+        empty = getattr(config, name) is None and _is_slot(hints[name])
+        return None if empty else dataclasses.replace(config, **{name: _read(value, hints[name], name)})
     found: dict[str, Any] = {}
-    for field, hint in fields_of(type(config)).items():
+    for field in hints:
         inner = getattr(config, field)
-        if field == name:
-            if not (inner is None and _is_slot(hint)):
-                found[field] = _read(value, hint, name)
-        elif isinstance(inner, Config) and (changed := _change_all(inner, name, value)) is not None:
+        if isinstance(inner, Config) and (changed := _change_all(inner, name, value)) is not None:
             found[field] = changed
     return dataclasses.replace(config, **found) if found else None
 

@@ -10,10 +10,16 @@ import regard
 ROOT = Path(regard.__file__).parent
 LEVELS = {
     "config": 0,
+    "data": 1,
     "nn": 1,
+    "page": 1,
     "models": 2,
     "zoo": 3,
+    "checkpoint": 3,
+    "decoding": 3,
     "anatomy": 4,
+    "tasks": 5,
+    "training": 6,
     "cli": 8,
     "__main__": 9,
 }

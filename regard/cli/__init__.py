@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from regard import __version__
-from regard.cli import describe, listing
+from regard.cli import demo, describe, evaluate, listing, train, translate
 
-VERBS = (describe, listing)
+VERBS = (demo, train, translate, evaluate, describe, listing)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; a mistake of the user's becomes one sentence and exit code 2."""
     options, rest = parser().parse_known_args(arguments)
-    run: Callable[[argparse.Namespace, list[str]], Any] = options.run
+    run: Callable[[argparse.Namespace, list[str]], Any] = options.run_verb
     try:
         run(options, rest)
         sys.stdout.flush()

@@ -26,7 +26,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--batch", type=int, default=1, help="rows of the batch that is counted (default 1)")
     verb.add_argument("--length", type=int, help="tokens a row (default 128, or what the model can read)")
     verb.add_argument("--json", action="store_true", help="print JSON; the total stands under `parameters`")
-    verb.set_defaults(run=run)
+    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

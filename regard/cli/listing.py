@@ -18,7 +18,7 @@ def add(verbs: Any) -> None:
     )
     verb.add_argument("what", choices=("presets", "parts"), nargs="?", default="presets")
     verb.add_argument("--json", action="store_true", help="print JSON")
-    verb.set_defaults(run=run)
+    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

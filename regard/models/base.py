@@ -84,20 +84,31 @@ class State:
     length: int = 0
     batch: int | None = None
 
-    def select(self, rows: Tensor) -> State:
-        """Keep these rows of the batch, in this order; a row may be named twice or not at all."""
-        self.cache.select(rows)
-        self.memory = None if self.memory is None else self.memory.select(rows)
+    def select(self, rows: Tensor, sources: Tensor | None = None) -> State:
+        """Keep these rows of the batch, in this order; a row may be named twice or not at all.
+
+        `sources` says the same of the memory, whose rows each serve as many consecutive rows of the batch. Where it is
+        not given, a memory goes with its row; one that serves several stays as it is.
+        """
+        if sources is None and not self.shared:
+            sources = rows
+        self.cache.select(rows, sources)
+        self.memory = self.memory if self.memory is None or sources is None else self.memory.select(sources)
         self.keep = None if self.keep is None else self.keep.index_select(0, rows)
         self.batch = None if self.batch is None else len(rows)
         return self
+
+    @property
+    def shared(self) -> bool:
+        """Whether several rows of the batch attend to one row of the memory."""
+        return self.memory is not None and self.batch is not None and len(self.memory.states) < self.batch
 
     def advance(self, tokens: Tensor, keep: Tensor | None) -> Context:
         """The context of a step over new tokens (B, T), of which `keep` (B, T) are real."""
         batch, new = tokens.shape
         if self.batch not in (None, batch):
             raise ValueError(f"the state holds a batch of {self.batch}, the new tokens are a batch of {batch}")
-        if self.memory is not None and len(self.memory.states) != batch:
+        if self.memory is not None and batch % len(self.memory.states):
             raise ValueError(
                 f"the memory holds a batch of {len(self.memory.states)}, the tokens are a batch of {batch}"
             )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 
 class KeyValueCache:
-    """Preallocated keys (B, G, capacity, K) and values; the filled part grows step by step, the room by doubling."""
+    """Preallocated keys (B, G, capacity, K) and values; the filled part grows step by step, the room by doubling.
 
-    def __init__(self, capacity: int = 64) -> None:
+    A `fixed` one holds what was made of a memory: its rows are those of the memory, and nothing is added to it.
+    """
+
+    def __init__(self, capacity: int = 64, fixed: bool = False) -> None:
         self.capacity = capacity
+        self.fixed = fixed
         self.length = 0
         self.keys: Tensor | None = None
         self.values: Tensor | None = None
@@ -32,9 +37,15 @@ class KeyValueCache:
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch, in this order; a row may be named twice or not at all."""
-        if self.keys is not None and self.values is not None:
-            self.keys = self.keys.index_select(0, rows)
-            self.values = self.values.index_select(0, rows)
+        if self.keys is not None and self.values is not None and not unchanged(rows, len(self.keys)):
+            self.keys = self._select(self.keys, rows)
+            self.values = self._select(self.values, rows)
+
+    def _select(self, store: Tensor, rows: Tensor) -> Tensor:
+        """Only the filled part is worth copying."""
+        room = store.new_empty(len(rows), *store.shape[1:])
+        torch.index_select(store[:, :, : self.length], 0, rows, out=room[:, :, : self.length])
+        return room
 
     @property
     def bytes(self) -> int:
@@ -57,11 +68,21 @@ class KeyValueCache:
 class Cache(dict[str, KeyValueCache]):
     """The caches of a model's attention layers by name; a layer makes its own when it first runs."""
 
-    def at(self, name: str) -> KeyValueCache:
+    def at(self, name: str, fixed: bool = False) -> KeyValueCache:
         if name not in self:
-            self[name] = KeyValueCache()
+            self[name] = KeyValueCache(fixed=fixed)
         return self[name]
 
-    def select(self, rows: Tensor) -> None:
+    def select(self, rows: Tensor, sources: Tensor | None) -> None:
+        """Keep these rows of the batch, and these of the memory; None leaves what was made of the memory as it is."""
         for cache in self.values():
-            cache.select(rows)
+            chosen = sources if cache.fixed else rows
+            if chosen is not None:
+                cache.select(chosen)
+
+
+def unchanged(rows: Tensor, count: int) -> bool:
+    """Whether these are all of `count` rows in order. Only asked on a CPU, where the answer costs no waiting."""
+    if len(rows) != count or rows.device.type != "cpu":
+        return False
+    return torch.equal(rows, torch.arange(count))

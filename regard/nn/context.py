@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
-from regard.nn.cache import Cache
+from regard.nn.cache import Cache, unchanged
 from regard.nn.masks import Mask, positions_of
 
 R = TypeVar("R")
@@ -36,12 +36,17 @@ def watcher_of(model: nn.Module) -> Watcher | None:
 
 @dataclass
 class Memory:
-    """What an encoder hands to a decoder: states (B, S, D) and which of them are real (B, S), None for all."""
+    """What an encoder hands to a decoder: states (B, S, D) and which of them are real (B, S), None for all.
+
+    It may have fewer rows than the decoder's batch: each then serves as many consecutive ones, the beams of a sentence.
+    """
 
     states: Tensor
     keep: Tensor | None = None
 
     def select(self, rows: Tensor) -> Memory:
+        if unchanged(rows, len(self.states)):
+            return self
         return Memory(self.states.index_select(0, rows), None if self.keep is None else self.keep.index_select(0, rows))
 
 

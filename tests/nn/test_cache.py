@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+import regard
 from regard.nn.cache import KeyValueCache
 from tests.helpers import built, decoder, encoder_decoder, tokens
 
@@ -73,3 +74,51 @@ def test_the_memory_is_projected_once() -> None:
     for _ in range(3):
         _, state = model.step(tokens(2, 1), state)
     assert calls == [1]
+
+
+def test_only_the_filled_part_is_copied_and_nothing_where_the_rows_stay() -> None:
+    cache = KeyValueCache(capacity=8)
+    k = torch.randn(3, 1, 4, 5)
+    cache.extend(k, k)
+    before = cache.keys
+    cache.select(torch.arange(3))
+    assert cache.keys is before
+    cache.select(torch.tensor([2, 0]))
+    assert cache.keys.shape == (2, 1, 8, 5)
+    assert torch.equal(cache.extend(k[:2], k[:2])[0], torch.cat([k[[2, 0]], k[:2]], dim=2))
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_rows_that_share_a_memory_get_what_a_memory_each_gives(length: int) -> None:
+    model, source, target = built(encoder_decoder()), tokens(2, 6), tokens(6, length)
+    keep = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
+    own = torch.arange(2).repeat_interleave(3)
+    with regard.watch(model, "decoder.1.cross") as shared:
+        logits, state = model.step(target, model.begin(model.encode(source, keep)))
+    with regard.watch(model, "decoder.1.cross") as apart:
+        expected, _ = model.step(target, model.begin(model.encode(source[own], keep[own])))
+    torch.testing.assert_close(logits, expected)
+    torch.testing.assert_close(shared.last("decoder.1.cross"), apart.last("decoder.1.cross"))
+    assert shared.last("decoder.1.cross").shape == (6, 4, length, 6)
+    assert len(state.cache["decoder.0.cross"].keys) == 2
+
+
+def test_rows_and_memories_are_selected_apart() -> None:
+    model, source, target = built(encoder_decoder()), tokens(3, 6), tokens(6, 4)
+    _, state = model.step(target, model.begin(model.encode(source)))
+    memory = state.memory.states
+    state.select(torch.tensor([1, 1, 2, 3, 5, 4]))
+    assert state.memory.states is memory  # shared by two rows each, so it stays
+    state.select(torch.tensor([4, 5, 0, 1]), sources=torch.tensor([2, 0]))
+    more = tokens(4, 1)
+    logits, _ = model.step(more, state)
+    rows = [5, 4, 1, 1]
+    expected = model(source[[2, 2, 0, 0]], torch.cat([target[rows], more], dim=1))[:, -1]
+    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_memory_that_does_not_divide_the_batch_is_refused() -> None:
+    model = built(encoder_decoder())
+    memory = model.encode(tokens(2, 4))
+    with pytest.raises(ValueError, match="the memory holds a batch of 2, the tokens are a batch of 3"):
+        model.decode(memory, tokens(3, 2))

@@ -34,13 +34,15 @@ def backward_alike(ours: Tensor, theirs: Tensor) -> None:
 # --- GPT-2 ------------------------------------------------------------------------------------------------------------
 
 
-def gpt2_pair() -> tuple[DecoderModel, nn.Module, list[Link]]:
-    config = transformers.GPT2Config(
-        vocab_size=VOCABULARY, n_embd=32, n_layer=2, n_head=4, n_inner=48, attn_pdrop=0, embd_pdrop=0, resid_pdrop=0
-    )
+TINY_GPT2 = {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_inner": 48}
+
+
+def gpt2_pair(small: bool = True) -> tuple[DecoderModel, nn.Module, list[Link]]:
+    config = transformers.GPT2Config(attn_pdrop=0, embd_pdrop=0, resid_pdrop=0, **(TINY_GPT2 if small else {}))
     theirs = transformers.GPT2LMHeadModel(config)
-    randomise(theirs)
-    ours = get("gpt2", **SMALL, dropout=0, weight_dropout=0).build()
+    if small:
+        randomise(theirs)
+    ours = get("gpt2", **(SMALL if small else {}), dropout=0, weight_dropout=0).build()
     assert isinstance(ours, DecoderModel)
     body = theirs.transformer
     links = [
@@ -51,8 +53,13 @@ def gpt2_pair() -> tuple[DecoderModel, nn.Module, list[Link]]:
     for mine, other in zip(ours.decoder.blocks, body.h, strict=True):
         attention = mine.attention
         links += [
-            Link(attention.qkv.weight, lambda get, a=other.attn.c_attn.weight: link.by_head(4, *get(a).t().chunk(3))),
-            Link(attention.qkv.bias, lambda get, a=other.attn.c_attn.bias: link.by_head(4, *get(a).chunk(3))),
+            Link(
+                attention.qkv.weight,
+                lambda get, a=other.attn.c_attn.weight: link.by_head(config.n_head, *get(a).t().chunk(3)),
+            ),
+            Link(
+                attention.qkv.bias, lambda get, a=other.attn.c_attn.bias: link.by_head(config.n_head, *get(a).chunk(3))
+            ),
             link.transposed(attention.out.weight, other.attn.c_proj.weight),
             link.same(attention.out.bias, other.attn.c_proj.bias),
             *link.modules(mine.attention_join.norm, other.ln_1),
@@ -93,6 +100,17 @@ def test_gpt2_loss_equals_that_of_transformers() -> None:
     assert_equal(result, expected)
     result.backward()
     expected.backward()
+    assert_gradients_equal(links)
+
+
+@pytest.mark.slow
+def test_gpt2_at_full_size_equals_transformers() -> None:
+    ours, theirs, links = gpt2_pair(small=False)
+    assert sum(parameter.numel() for parameter in ours.parameters()) == theirs.num_parameters()
+    tokens = torch.randint(0, 50_257, (2, 64))
+    expected, result = theirs(tokens).logits, ours(tokens)
+    assert_equal(result, expected)
+    backward_alike(result / 1000, expected / 1000)
     assert_gradients_equal(links)
 
 

@@ -93,9 +93,13 @@ class Attention(Mixer):
     def attend(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
         mixed = self.kernel.mix(q, k, v, context)
         if context.watcher is not None:
-            context.watcher.see(f"{context.name}.{self.role}", lambda: self.kernel.weights(q, k, context))
+            context.watcher.see(f"{context.name}.{self.role}", lambda: self.shown(q, k, context))
         merged: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, K) → (B, T, D)
         return merged
+
+    def shown(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        """The weights (B, H, T, S) as a watcher sees them."""
+        return self.kernel.weights(q, k, context)
 
     def cache_values(self) -> int:
         return self.dims.groups * (self.dims.key_width + self.dims.value_width)
@@ -134,7 +138,11 @@ class SelfAttention(Attention):
 
 
 class CrossAttention(Attention):
-    """Queries from one sequence, keys and values from the memory of another, computed once per memory."""
+    """Queries from one sequence, keys and values from the memory of another, computed once per memory.
+
+    A memory of R rows serves R·n sequences, n consecutive ones each, as in beam search: they are laid end to end and
+    attend to their memory together, so that keys and values are never repeated.
+    """
 
     role = "cross"
 
@@ -148,13 +156,22 @@ class CrossAttention(Attention):
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         across = context.across()
-        q = self.q(x).unflatten(-1, (self.dims.heads, self.dims.key_width)).transpose(1, 2)  # (B, H, T, K)
         k, v = self.keys_and_values(across)
-        return self.attend(q, k, v, across)
+        if len(x) % len(k):
+            raise ValueError(f"the memory holds a batch of {len(k)}, the tokens are a batch of {len(x)}")
+        joined = x.reshape(len(k), -1, x.shape[-1])  # (R·n, T, D) → (R, n·T, D)
+        q = self.q(joined).unflatten(-1, (self.dims.heads, self.dims.key_width)).transpose(1, 2)  # (R, H, n·T, K)
+        return self.attend(q, k, v, across).view(x.shape)
+
+    def shown(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        weights = super().shown(q, k, context)
+        rows, heads, _, keys = weights.shape  # (R, H, n·T, S)
+        apart = weights.view(rows, heads, -1, context.query_positions.shape[-1], keys)
+        return apart.transpose(1, 2).flatten(0, 1)
 
     def keys_and_values(self, context: Context) -> tuple[Tensor, Tensor]:
         assert context.memory is not None
-        cache = None if context.cache is None else context.cache.at(f"{context.name}.{self.role}")
+        cache = None if context.cache is None else context.cache.at(f"{context.name}.{self.role}", fixed=True)
         known = None if cache is None else cache.whole()
         if known is not None:
             return known

@@ -1,0 +1,207 @@
+"""The run folder: written atomically, read strictly, never unpickled.
+
+Every file is written beside its place, flushed to the disk and renamed, and a checkpoint is a folder that is renamed as
+a whole. So whatever a crash, a full disk or `kill -9` leaves behind, the last whole checkpoint stays readable, and a
+half-written one is never mistaken for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+from torch import Tensor, nn
+
+from regard.config import nearest
+
+FORMAT = 1  # of the run folder; raised when older readers could misread it
+
+
+class RunError(ValueError):
+    """A run folder that cannot be used as asked; the message says which file and what to do."""
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path beside `path` to write to; it takes the place of `path` when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield beside
+        with open(beside, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        raise RunError(
+            f"{path} could not be written ({error.strerror or error}); what was there is untouched"
+        ) from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    with replacing(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:
+    with replacing(path) as beside:
+        try:
+            safetensors.torch.save_file(dict(tensors), beside, metadata=dict(about or {}))
+        except safetensors.SafetensorError as error:  # it wraps the operating system's error
+            raise OSError(str(error)) from error
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise RunError(f"{path} is missing") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise RunError(f"{path}, line {error.lineno}: this is not JSON ({error.msg})") from error
+    if not isinstance(data, dict):
+        raise RunError(f"{path} holds {type(data).__name__} instead of an object")
+    return data
+
+
+def read_tensors(path: Path, device: str = "cpu") -> dict[str, Tensor]:
+    try:
+        return safetensors.torch.load_file(path, device=device)
+    except FileNotFoundError:
+        raise RunError(f"{path} is missing") from None
+    except (OSError, safetensors.SafetensorError) as error:
+        raise RunError(f"{path} is no whole safetensors file ({error}); take another checkpoint of the run") from error
+
+
+# --- weights ----------------------------------------------------------------------------------------------------------
+
+
+def weights_of(model: nn.Module) -> dict[str, Tensor]:
+    """The parameters by name, each once: what is tied stands under its first name."""
+    return {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
+
+
+def put_weights(model: nn.Module, weights: Mapping[str, Tensor], where: str) -> None:
+    """Copy weights into a model of exactly their names and shapes; otherwise nothing is changed."""
+    own = dict(model.named_parameters())
+    missing, extra = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
+    if missing or extra:
+        parts = [f"{word} {_some(names)}" for word, names in (("lacks", missing), ("has extra", extra)) if names]
+        raise RunError(f"{where} {' and '.join(parts)}: it belongs to another configuration")
+    for name, parameter in own.items():
+        if parameter.shape != weights[name].shape:
+            raise RunError(
+                f"{where}: {name} has shape {tuple(weights[name].shape)}, the model's is {tuple(parameter.shape)}: "
+                "it belongs to another configuration"
+            )
+    for name, parameter in own.items():
+        parameter.data.copy_(weights[name])
+
+
+def _some(names: list[str], most: int = 4) -> str:
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+
+
+class Run:
+    """A folder with `config.json`, `model.safetensors` (the best weights), `tokenizer.json`, `metrics.jsonl`, …"""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @property
+    def config_path(self) -> Path:
+        return self.path / "config.json"
+
+    @property
+    def weights_path(self) -> Path:
+        return self.path / "model.safetensors"
+
+    @property
+    def tokenizer_path(self) -> Path:
+        return self.path / "tokenizer.json"
+
+    @property
+    def metrics_path(self) -> Path:
+        return self.path / "metrics.jsonl"
+
+    @property
+    def checkpoints_path(self) -> Path:
+        return self.path / "checkpoints"
+
+    def exists(self) -> bool:
+        return self.path.exists() and any(self.path.iterdir())
+
+    def write_config(self, sections: Mapping[str, Any]) -> None:
+        write_text(self.config_path, json.dumps({"format": FORMAT, **sections}, indent=2) + "\n")
+
+    def read_config(self) -> dict[str, Any]:
+        if not self.path.is_dir():
+            raise RunError(f"there is no run folder {self.path}")
+        if not self.config_path.exists():
+            raise RunError(f"{self.path} is no run folder: it has no config.json")
+        data = read_json(self.config_path)
+        if data.get("format") != FORMAT:
+            raise RunError(f"{self.config_path} has format {data.get('format')!r}; this version reads format {FORMAT}")
+        return data
+
+    def section(self, name: str) -> dict[str, Any]:
+        data = self.read_config()
+        if name not in data:
+            raise RunError(f"{self.config_path} has no section {name!r}: {nearest(name, data)}")
+        section: dict[str, Any] = data[name]
+        return section
+
+    # Checkpoints: whole folders `checkpoints/step-N`.
+
+    def checkpoints(self) -> list[int]:
+        """The steps of the whole checkpoints, from first to last."""
+        if not self.checkpoints_path.is_dir():
+            return []
+        names = [path.name for path in self.checkpoints_path.iterdir() if path.is_dir()]
+        return sorted(int(name[5:]) for name in names if name.startswith("step-") and name[5:].isdigit())
+
+    def checkpoint(self, step: int) -> Path:
+        return self.checkpoints_path / f"step-{step}"
+
+    @contextmanager
+    def writing_checkpoint(self, step: int) -> Iterator[Path]:
+        """A folder to fill; it becomes the checkpoint of this step when the block ends well."""
+        beside = self.checkpoints_path / f".step-{step}.part"
+        shutil.rmtree(beside, ignore_errors=True)
+        try:
+            beside.mkdir(parents=True)
+            yield beside
+            whole = self.checkpoint(step)
+            shutil.rmtree(whole, ignore_errors=True)
+            os.replace(beside, whole)
+        except OSError as error:
+            reason = error.strerror or error
+            raise RunError(f"checkpoint {step} of {self.path} could not be written ({reason})") from error
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+    def forget_checkpoints(self, keep: int) -> None:
+        """Remove all but the newest `keep`."""
+        for step in self.checkpoints()[:-keep]:
+            shutil.rmtree(self.checkpoint(step), ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Data: where examples come from, and how they become tokens and batches."""

@@ -1,0 +1,109 @@
+"""Named data sets. A set is one file in `sources/` and one line in the table below.
+
+Built-in sets are made on the spot; the others are read from the folder that the environment variable REGARD_DATA names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from regard.config import nearest
+from regard.data.files import DataError
+from regard.data.pairs import Pair
+from regard.data.sources import multi30k, tatoeba
+
+PHRASEBOOK_TRAIN, PHRASEBOOK_OTHER = 20_000, 1_000
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A set of sentence pairs: the language pairs it has (the first is the default), its splits, how it is opened.
+
+    `open` takes languages, split and how many pairs at most; what it gives can be iterated again and again.
+    """
+
+    name: str
+    about: str
+    languages: tuple[str, ...]
+    splits: tuple[str, ...]
+    open: Callable[[str, str, int | None], Iterable[Pair]]
+
+
+def open_data(
+    name: str, languages: str | None = None, split: str = "train", count: int | None = None
+) -> Iterable[Pair]:
+    """The pairs of a named set, at most `count` of them: `open_data("multi30k", "en-de", "valid")`."""
+    data = data_set(name)
+    if languages is None:
+        languages = data.languages[0]
+    if languages not in data.languages:
+        raise DataError(f"{name} has no languages {languages!r}: {nearest(languages, data.languages)}")
+    if split not in data.splits:
+        raise DataError(f"{name} has no split {split!r}: {nearest(split, data.splits)}")
+    if count is not None and count < 1:
+        raise DataError(f"{name}: {count} pairs are not allowed; it takes at least one")
+    return data.open(languages, split, count)
+
+
+def data_set(name: str) -> DataSet:
+    if name not in DATA_SETS:
+        raise DataError(f"unknown data set {name!r}: {nearest(name, DATA_SETS)}")
+    return DATA_SETS[name]
+
+
+def swapped(pair: Pair) -> Pair:
+    """The same pair in the other direction, gold annotation included."""
+    return Pair(
+        pair.target,
+        pair.source,
+        pair.target_words,
+        pair.source_words,
+        tuple(sorted((target, source) for source, target in pair.alignment)),
+        pair.target_tags,
+        pair.source_tags,
+    )
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """Pairs that can be iterated again: each time from a new call of `start`."""
+
+    start: Callable[[], Iterator[Pair]]
+
+    def __iter__(self) -> Iterator[Pair]:
+        return self.start()
+
+
+def _first(read: Callable[[str, str], Iterable[Pair]]) -> Callable[[str, str, int | None], Iterable[Pair]]:
+    """Lets a set that is read from files be cut after so many pairs."""
+
+    def opened(languages: str, split: str, count: int | None) -> Iterable[Pair]:
+        pairs = read(languages, split)
+        return pairs if count is None else _Stream(lambda: islice(iter(pairs), count))
+
+    return opened
+
+
+def _phrasebook(languages: str, split: str, count: int | None) -> Iterable[Pair]:
+    from regard.data.sources.phrasebook import phrasebook  # its lexicon takes a moment to load
+
+    many = count or (PHRASEBOOK_TRAIN if split == "train" else PHRASEBOOK_OTHER)
+    if languages == "fr-en":
+        return _Stream(lambda: map(swapped, phrasebook(split, many)))
+    return _Stream(lambda: phrasebook(split, many))
+
+
+_TABLE = (
+    DataSet(
+        "phrasebook",
+        "built in: a bilingual grammar with gold alignments and tags, any number of pairs",
+        ("en-fr", "fr-en"),
+        ("train", "valid", "test", "long", "recombined"),
+        _phrasebook,
+    ),
+    DataSet("multi30k", multi30k.ABOUT, multi30k.LANGUAGES, multi30k.SPLITS, _first(multi30k.pairs)),
+    DataSet("tatoeba", tatoeba.ABOUT, tatoeba.LANGUAGES, tatoeba.SPLITS, _first(tatoeba.pairs)),
+)
+DATA_SETS = {data.name: data for data in _TABLE}

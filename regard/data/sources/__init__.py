@@ -1,0 +1,1 @@
+"""One data set a file: each yields plain examples, and imports no torch."""

@@ -1,0 +1,322 @@
+"""Text to token ids and back, with the `tokenizers` library; one `tokenizer.json` says everything.
+
+Six kinds. `bpe` (the default), `unigram` and `byte` work on the bytes of UTF-8 and give back any text exactly; `char`
+does so for the characters it has seen; `wordpiece` and `word` split at white space and punctuation, and lose the
+spacing. The four special tokens have fixed ids in every kind, and no text becomes one of them, not even "</s>".
+
+The same texts give the same file, byte for byte: the library's trainers depend on the order of its hash tables in two
+places (see `_wordpiece` and `_unigram`), and that is undone here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import tokenizers
+from tokenizers import decoders, models, pre_tokenizers, trainers
+
+from regard.config import nearest
+from regard.data.files import DataError
+
+PAD, START, END, UNKNOWN = range(4)
+SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
+
+Kind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
+Progress = Callable[[str], None]
+
+SMALLEST, LARGEST = 512, 32_000
+CHUNK = 1_000
+REPORT = 100_000
+
+
+class Tokenizer:
+    """Turns texts into ids and back. Made by `train`, `load` or `from_json`; equal where the JSON is equal."""
+
+    def __init__(self, backend: tokenizers.Tokenizer) -> None:
+        backend.encode_special_tokens = True  # the text "</s>" is text; the library does not keep this in the file
+        self.backend = backend
+        self._json = backend.to_str(pretty=False)
+        wrong = [token for place, token in enumerate(SPECIALS) if backend.token_to_id(token) != place]
+        if wrong:
+            raise DataError(f"the special tokens {', '.join(wrong)} do not have the ids that regard gives them")
+        self._pre = (json.loads(self._json)["pre_tokenizer"] or {}).get("type")
+
+    @classmethod
+    def train(
+        cls, texts: Iterable[str], kind: Kind = "bpe", size: int | None = None, progress: Progress | None = None
+    ) -> Tokenizer:
+        """Learn a tokenizer of at most `size` tokens, specials included; without a size, `suited` chooses one.
+
+        Texts may be read several times: a one-time iterator is kept in memory, so give a list, a file or anything that
+        can be iterated again.
+        """
+        if kind not in _TRAINERS:
+            raise ValueError(f"unknown kind of tokenizer {kind!r}: {nearest(str(kind), _TRAINERS)}")
+        if size is not None and size <= len(SPECIALS):
+            raise ValueError(f"a vocabulary of {size} is not allowed; it takes more than {len(SPECIALS)} tokens")
+        again = list(texts) if iter(texts) is texts else texts
+        backend = _TRAINERS[kind](again, size, progress or _silent)
+        backend.add_special_tokens(list(SPECIALS))
+        return cls(backend)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind by which it was trained, as the file shows it."""
+        pre, model = self._parts()
+        if model == "BPE" and pre is None:
+            return "char"
+        if model == "BPE" and not pre["use_regex"]:
+            return "byte"
+        return _KINDS[model]
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of ids, specials included."""
+        return self.backend.get_vocab_size()
+
+    @property
+    def fingerprint(self) -> str:
+        """A short stable hash: tokens on disk say with which tokenizer they were made."""
+        return hashlib.sha256(self._json.encode()).hexdigest()[:16]
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text; no special tokens are added."""
+        return [encoding.ids for encoding in self.backend.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of these ids; special tokens are dropped."""
+        return self.backend.decode([int(i) for i in ids], skip_special_tokens=True)
+
+    def decode_batch(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        return self.backend.decode_batch([[int(i) for i in row] for row in rows], skip_special_tokens=True)
+
+    def pieces(self, text: str) -> list[tuple[int, int, int]]:
+        """(id, start, end) of every token, in characters of the text; parts of one character share its place."""
+        encoding = self.backend.encode(text, add_special_tokens=False)
+        return [(i, start, end) for i, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)]
+
+    def token(self, i: int) -> str:
+        r"""The piece as a person reads it; bytes that are no whole character are written \xc3."""
+        piece = self.backend.id_to_token(i) if i >= 0 else None
+        if piece is None:
+            raise ValueError(f"token {i} is not in the vocabulary of {self.vocabulary}")
+        if i < len(SPECIALS) or self._pre != "ByteLevel":
+            return piece
+        return bytes(_BYTES[letter] for letter in piece).decode("utf-8", errors="backslashreplace")
+
+    def to_json(self) -> str:
+        return self._json
+
+    @classmethod
+    def from_json(cls, text: str) -> Tokenizer:
+        try:
+            backend = tokenizers.Tokenizer.from_str(text)
+        except Exception as error:  # the library raises bare exceptions
+            raise DataError(f"not a tokenizer ({error})") from None
+        return cls(backend)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write beside and rename, so that a crash leaves the old file or the new one."""
+        path = Path(path)
+        beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+        try:
+            beside.write_text(self._json, encoding="utf-8")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise DataError(f"{path}: the tokenizer cannot be read ({error.strerror})") from None
+        except ValueError as error:
+            raise DataError(f"{path}: {error}; copy it again or train it anew") from None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tokenizer) and self._json == other._json
+
+    def __hash__(self) -> int:
+        return hash(self._json)
+
+    def __repr__(self) -> str:
+        return f"Tokenizer({self.kind}, {self.vocabulary:,} tokens)"
+
+    def _parts(self) -> tuple[Any, str]:
+        data = json.loads(self._json)
+        return data["pre_tokenizer"], data["model"]["type"]
+
+
+def suited(words: int) -> int:
+    """A size for subwords from a corpus of so many running words, all languages together.
+
+    Grows with the power 2/3 of the corpus, so that a typical subword is seen often enough to be learnt: 4,000 for ten
+    thousand sentence pairs (240,000 words), 8,000 for thirty thousand, 32,000 from some two hundred thousand on. A
+    multiple of 64, which suits matrix multiplication.
+    """
+    size = round(1.04 * math.pow(words, 2 / 3) / 64) * 64
+    return min(max(size, SMALLEST), LARGEST)
+
+
+# --- training, one function a kind ------------------------------------------------------------------------------------
+
+
+def _bpe(texts: Iterable[str], size: int | None, say: Progress) -> tokenizers.Tokenizer:
+    backend = _byte_level(models.BPE())
+    trainer = trainers.BpeTrainer(
+        vocab_size=size or _chosen(texts, say),
+        min_frequency=2,
+        special_tokens=list(SPECIALS),
+        initial_alphabet=list(_BYTES),
+        show_progress=False,
+    )
+    backend.train_from_iterator(_chunks(texts, say, "learning subwords"), trainer)
+    return backend
+
+
+def _unigram(texts: Iterable[str], size: int | None, say: Progress) -> tokenizers.Tokenizer:
+    """Unigram over bytes. The trainer adds up in the order of a hash table and of threads, so the last digits of a
+    score vary, and unseen bytes are given small steps above the lowest score in any order: both are rounded away."""
+    backend = _byte_level(models.Unigram())
+    trainer = trainers.UnigramTrainer(
+        vocab_size=size or _chosen(texts, say),
+        special_tokens=list(SPECIALS),
+        unk_token=SPECIALS[UNKNOWN],
+        initial_alphabet=list(_BYTES),
+        show_progress=False,
+    )
+    backend.train_from_iterator(_chunks(texts, say, "learning subwords"), trainer)
+    scores = json.loads(backend.to_str())["model"]["vocab"][len(SPECIALS) :]
+    lowest = min(score for _, score in scores)
+    steps = lowest + 1e-4 * (len(_BYTES) + 1)
+    even = [(piece, round(lowest if len(piece) == 1 and score < steps else score, 4)) for piece, score in scores]
+    even.sort(key=lambda entry: (-entry[1], entry[0]))
+    return _byte_level(models.Unigram([(token, 0.0) for token in SPECIALS] + even, UNKNOWN, False))
+
+
+def _wordpiece(texts: Iterable[str], size: int | None, say: Progress) -> tokenizers.Tokenizer:
+    """WordPiece. Left alone, the trainer numbers the continuing letters ("##a") in the order of a hash table, and ties
+    between merges then fall differently each time. So a first pass finds the letters, and the second is given them in
+    order, in front of everything it learns."""
+    size = size or _chosen(texts, say)
+    letters = _learn_wordpiece(_chunks(texts, say, "reading letters"), 0, list(SPECIALS))
+    order = sorted(set(letters) - set(SPECIALS), key=lambda letter: (letter.startswith("##"), letter))
+    vocabulary = _learn_wordpiece(_chunks(texts, say, "learning subwords"), size, [*SPECIALS, *order])
+    return _words(models.WordPiece(vocab=vocabulary, unk_token=SPECIALS[UNKNOWN]))
+
+
+def _learn_wordpiece(texts: Iterator[list[str]], size: int, first: list[str]) -> dict[str, int]:
+    backend = _words(models.WordPiece(unk_token=SPECIALS[UNKNOWN]))
+    trainer = trainers.WordPieceTrainer(vocab_size=size, min_frequency=2, special_tokens=first, show_progress=False)
+    backend.train_from_iterator(texts, trainer)
+    return backend.get_vocab()
+
+
+def _word(texts: Iterable[str], size: int | None, say: Progress) -> tokenizers.Tokenizer:
+    """Whole words, the most frequent first; by default those seen at least twice, so that the unknown is learnt."""
+    split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
+    counts = Counter(
+        word for chunk in _chunks(texts, say, "counting words") for text in chunk for word, _ in split(text)
+    )
+    vocabulary = _ranked(counts, size or LARGEST, least=1 if size else 2)
+    return _words(models.WordLevel(vocab=vocabulary, unk_token=SPECIALS[UNKNOWN]))
+
+
+def _char(texts: Iterable[str], size: int | None, say: Progress) -> tokenizers.Tokenizer:
+    counts: Counter[str] = Counter()
+    for chunk in _chunks(texts, say, "counting characters"):
+        counts.update("".join(chunk))
+    vocabulary = _ranked(counts, size or LARGEST, least=1)
+    backend = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=[], unk_token=SPECIALS[UNKNOWN]))
+    backend.decoder = decoders.Fuse()
+    return backend
+
+
+def _byte(texts: Iterable[str], size: int | None, say: Progress) -> tokenizers.Tokenizer:
+    """Every byte is a token: its id is the byte and four. Nothing is learnt."""
+    whole = len(SPECIALS) + len(_BYTES)
+    if size not in (None, whole):
+        raise ValueError(f"a byte tokenizer has {whole} tokens, not {size}; leave the size out")
+    tokens = [*SPECIALS, *sorted(_BYTES, key=lambda letter: _BYTES[letter])]
+    vocabulary = {token: i for i, token in enumerate(tokens)}
+    return _byte_level(models.BPE(vocab=vocabulary, merges=[]), use_regex=False)
+
+
+_TRAINERS: dict[Kind, Callable[[Iterable[str], int | None, Progress], tokenizers.Tokenizer]] = {
+    "bpe": _bpe,
+    "unigram": _unigram,
+    "wordpiece": _wordpiece,
+    "word": _word,
+    "char": _char,
+    "byte": _byte,
+}
+_KINDS: dict[str, Kind] = {"BPE": "bpe", "Unigram": "unigram", "WordPiece": "wordpiece", "WordLevel": "word"}
+assert tuple(_TRAINERS) == get_args(Kind)
+
+
+# --- what the kinds share ---------------------------------------------------------------------------------------------
+
+
+def _byte_level(model: models.Model, use_regex: bool = True) -> tokenizers.Tokenizer:
+    """Words with the space before them, as bytes: no space, mark or emoji is lost. The pattern parts letters from
+    signs, so that no learnt piece can be spelt like a special token."""
+    backend = tokenizers.Tokenizer(model)
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=use_regex)
+    backend.decoder = decoders.ByteLevel()
+    return backend
+
+
+def _words(model: models.Model) -> tokenizers.Tokenizer:
+    """Words between white space, every punctuation mark a word of its own."""
+    backend = tokenizers.Tokenizer(model)
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.decoder = decoders.WordPiece(prefix="##", cleanup=True)
+    return backend
+
+
+def _byte_letters() -> dict[str, int]:
+    """The letter that stands for each byte in a byte-level vocabulary (GPT-2's table), as letter → byte."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    letters = {chr(byte): byte for byte in printable} | {chr(256 + n): byte for n, byte in enumerate(others)}
+    return dict(sorted(letters.items()))
+
+
+_BYTES = _byte_letters()
+
+
+def _ranked(counts: Counter[str], size: int, least: int) -> dict[str, int]:
+    """Ids for the most frequent tokens after the specials; equally frequent ones in the order of the alphabet."""
+    often = sorted((token for token, count in counts.items() if count >= least), key=lambda t: (-counts[t], t))
+    return {token: i for i, token in enumerate(itertools.chain(SPECIALS, often[: size - len(SPECIALS)]))}
+
+
+def _chosen(texts: Iterable[str], say: Progress) -> int:
+    size = suited(sum(len(text.split()) for chunk in _chunks(texts, say, "counting words") for text in chunk))
+    say(f"a vocabulary of about {size:,} tokens suits this corpus")
+    return size
+
+
+def _chunks(texts: Iterable[str], say: Progress, doing: str) -> Iterator[list[str]]:
+    """Lists of texts, which the library takes faster than one at a time; says how far it is."""
+    say(doing)
+    seen = 0
+    rest = iter(texts)
+    while chunk := list(itertools.islice(rest, CHUNK)):
+        yield chunk
+        seen += len(chunk)
+        if seen % REPORT == 0:
+            say(f"{doing}: {seen:,} texts")
+
+
+def _silent(message: str) -> None:
+    """The progress of someone who does not look."""

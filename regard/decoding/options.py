@@ -1,0 +1,50 @@
+"""How sequences are searched for or drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from regard.config import Config, ConfigError, Count, Positive, Size, Within
+
+
+@dataclass(frozen=True)
+class Decoding(Config):
+    """Greedy search, or a beam (`beam` above 1), or `sample`.
+
+    A hypothesis scores log_prob / length ** length_penalty, as in fairseq (arXiv:1904.01038): a penalty of 0 ranks by
+    the probability of the whole and so favours short sequences, 1 by the mean of the tokens. The length counts every
+    token that was predicted, the end as well.
+
+    Length: at least `min_length` tokens and at most `max_length`, the end not counted. Without a `max_length`, it is
+    `max_ratio` times the length of what was read (the source; the prompt of a decoder) plus `max_extra`. What reaches
+    it without an end is cut there. `no_repeat` of n lets no sequence of n tokens come twice.
+
+    `sample` draws from softmax(logits / temperature), of the `top_k` likeliest tokens alone (0: all), and of those the
+    fewest that hold `top_p` of the probability (arXiv:1904.09751). `nbest` hypotheses are returned, best first.
+    """
+
+    beam: Size = 1
+    nbest: Size = 1
+    length_penalty: float = 1.0
+    min_length: Count = 0
+    max_length: Size | None = None
+    max_ratio: Annotated[float, Within(low=0)] = 1.5
+    max_extra: Size = 20
+    no_repeat: Count = 0
+    sample: bool = False
+    temperature: Positive = 1.0
+    top_k: Count = 0
+    top_p: Annotated[float, Within(low=1e-9, high=1)] = 1.0
+    seed: Count | None = None
+
+    def check(self) -> None:
+        if self.sample and self.beam > 1:
+            raise ConfigError(f"sample with a beam of {self.beam}: samples are drawn one by one, nbest of them")
+        if not self.sample and self.nbest > self.beam:
+            raise ConfigError(f"nbest {self.nbest} is more than the beam of {self.beam} can give")
+        if self.max_length is not None and self.min_length > self.max_length:
+            raise ConfigError(f"min_length {self.min_length} is more than max_length {self.max_length}")
+        if not self.sample and (self.temperature, self.top_k, self.top_p) != (1.0, 0, 1.0):
+            given = f"temperature {self.temperature:g}, top_k {self.top_k}, top_p {self.top_p:g}"
+            raise ConfigError(f"{given}: they shape what is drawn, but sample is false")

@@ -1,0 +1,108 @@
+"""Decode with any model that answers `step`; and from a source or a prompt to hypotheses in one call."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regard.decoding.beam import beam_search
+from regard.decoding.hypothesis import Hypothesis, ranked
+from regard.decoding.options import Decoding
+from regard.decoding.single import single
+from regard.decoding.steps import Steps
+from regard.models.base import State
+from regard.models.decoder import DecoderModel
+from regard.models.encoder_decoder import EncoderDecoderModel
+
+
+# Not `inference_mode`: tables that a model makes on the way and keeps could not be trained with afterwards.
+@torch.no_grad()
+def decode(
+    model: Steps,
+    state: State,
+    start: Tensor | int,
+    end: int,
+    options: Decoding,
+    limits: Tensor | int,
+    keep: Tensor | None = None,
+    generator: torch.Generator | None = None,
+) -> list[list[Hypothesis]]:
+    """The `nbest` hypotheses of each row, best first, in the order of the batch.
+
+    `start` is the token before the first one, the same for each row of the state's memory, or the tokens (B, T) that
+    each row begins with, of which `keep` (B, T) are real. `limits` are the most tokens that a row (B,), or any of
+    them, may get. `generator` draws the samples; without it `options.seed` does, or PyTorch's global generator.
+    """
+    start = starts(start, state)
+    limits = torch.as_tensor(limits, device=start.device).expand(len(start))
+    if len(start) == 0:
+        return []
+    if int(limits.min()) < 1:
+        raise ValueError(f"a limit of {int(limits.min())} tokens is not allowed; it takes at least 1")
+    logits, state = model.step(start, state, keep)
+    check_vocabulary(logits.shape[-1], end, options)
+    if options.beam > 1:
+        return beam_search(model, logits, state, end, options, limits)
+    if options.sample and options.seed is not None and generator is None:
+        generator = torch.Generator(start.device).manual_seed(options.seed)
+    rows = torch.arange(len(start), device=start.device).repeat_interleave(options.nbest)
+    if options.nbest > 1:
+        logits, state = logits[rows], state.select(rows)
+    found = single(model, logits, state, end, options, limits[rows], generator)
+    return [ranked(found[i : i + options.nbest], options.nbest) for i in range(0, len(found), options.nbest)]
+
+
+def translate(
+    model: EncoderDecoderModel,
+    source: Tensor,
+    keep: Tensor | None,
+    options: Decoding,
+    start: int,
+    end: int,
+    generator: torch.Generator | None = None,
+) -> list[list[Hypothesis]]:
+    """Targets of source tokens (B, S), of which `keep` are real."""
+    with torch.no_grad():
+        state = model.begin(model.encode(source, keep))
+    return decode(model, state, start, end, options, limits_of(source, keep, options), generator=generator)
+
+
+def complete(
+    model: DecoderModel,
+    prompt: Tensor,
+    keep: Tensor | None,
+    options: Decoding,
+    end: int,
+    generator: torch.Generator | None = None,
+) -> list[list[Hypothesis]]:
+    """What follows prompts (B, T), of which `keep` are real, padded on either side; hypotheses leave them out."""
+    limits = limits_of(prompt, keep, options)
+    return decode(model, model.begin(), prompt, end, options, limits, keep=keep, generator=generator)
+
+
+def limits_of(tokens: Tensor, keep: Tensor | None, options: Decoding) -> Tensor:
+    """(B,): the most tokens that may be written where these (B, S) are read, as `Decoding` says."""
+    count, span = tokens.shape
+    if options.max_length is not None:
+        return torch.full((count,), options.max_length, device=tokens.device)
+    lengths = torch.full((count,), span, device=tokens.device) if keep is None else keep.sum(1)
+    return ((lengths * options.max_ratio).long() + options.max_extra).clamp(min=options.min_length)
+
+
+def starts(start: Tensor | int, state: State) -> Tensor:
+    if isinstance(start, Tensor):
+        return start
+    if state.memory is None:
+        raise ValueError(f"the start token {start} does not say how many rows; without a memory, give (B, T) tokens")
+    states = state.memory.states
+    return torch.full((len(states), 1), start, device=states.device)
+
+
+def check_vocabulary(size: int, end: int, options: Decoding) -> None:
+    """Something must always be left to choose: an end that exists, or a word that is not blocked."""
+    if not 0 <= end < size:
+        raise ValueError(f"the end token {end} is not in the vocabulary of {size}")
+    if options.no_repeat and options.min_length - options.no_repeat >= size - 1:
+        raise ValueError(
+            f"{size} words do not give {options.min_length} tokens of which no {options.no_repeat} in a row come twice"
+        )

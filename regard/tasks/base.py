@@ -1,0 +1,53 @@
+"""What the trainer asks of a task; it knows nothing else about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from torch import Tensor
+
+from regard.config import Part
+from regard.data.batches import Batches
+from regard.models import Model, ModelConfig
+
+Say = Callable[[str], None]  # takes one line of progress
+
+
+@dataclass(frozen=True)
+class TaskConfig(Part, family="task"):
+    """What a model is trained for."""
+
+    def open(self, folder: Path, say: Say) -> Task:
+        """Prepare the data in the run folder, or find it prepared; `say` hears what takes its time."""
+        raise TypeError(f"{type(self).__name__} is a family, not a task")
+
+
+@dataclass
+class Validation:
+    """Metrics by name, and samples as plain records for people to read."""
+
+    metrics: dict[str, float]
+    samples: list[dict[str, str]] = field(default_factory=list)
+
+
+class Task(Protocol):
+    """A task with its data at hand."""
+
+    metric: str  # the name of the metric that chooses the best weights
+    higher_is_better: bool
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        """The model's config with what the data decides: its vocabulary."""
+
+    def batches(self, budget: int, seed: int) -> Batches:
+        """The training examples, by at most `budget` tokens a batch."""
+
+    def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
+        """The summed loss of these training examples, and over how many tokens it is summed."""
+
+    def validate(self, model: Model) -> Validation:
+        """On held-out examples; the model is in eval mode."""

@@ -1,0 +1,65 @@
+"""Scores of translations, each with the signature that says how it was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+BUCKETS = (5, 10, 15, 20, 30, 40, 60)  # upper ends, in words of the source
+
+
+@dataclass(frozen=True)
+class Score:
+    """A figure and the exact way in which it was computed."""
+
+    value: float
+    signature: str
+
+
+def score(hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, Score]:
+    """BLEU, chrF and TER of a corpus."""
+    metrics: dict[str, Metric] = {"BLEU": BLEU(), "chrF": CHRF(), "TER": TER()}
+    results = {}
+    for name, metric in metrics.items():
+        value = metric.corpus_score(list(hypotheses), [list(references)]).score
+        results[name] = Score(value, str(metric.get_signature()))
+    return results
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    return float(BLEU().corpus_score(list(hypotheses), [list(references)]).score)
+
+
+def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    return float(CHRF().corpus_score(list(hypotheses), [list(references)]).score)
+
+
+def bleu_by_length(
+    sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]
+) -> list[tuple[str, int, float]]:
+    """(bucket, sentences, BLEU) by the length of the source in words; empty buckets are left out."""
+    rows = []
+    low = 1
+    for high in (*BUCKETS, None):
+        inside = [
+            i for i, s in enumerate(sources) if low <= len(s.split()) and (high is None or len(s.split()) <= high)
+        ]
+        if inside:
+            name = f"{low}+" if high is None else f"{low}–{high}"
+            rows.append((name, len(inside), bleu([hypotheses[i] for i in inside], [references[i] for i in inside])))
+        low = (high or low) + 1
+    return rows
+
+
+def alignment_error_rate(
+    found: Sequence[Sequence[tuple[int, int]]], gold: Sequence[Sequence[tuple[int, int]]]
+) -> float:
+    """1 - (|A∩S| + |A∩P|) / (|A| + |S|) with sure links alone (S = P). Och and Ney 2003."""
+    agree = sum(len(set(a) & set(g)) for a, g in zip(found, gold, strict=True))
+    size = sum(len(set(a)) + len(set(g)) for a, g in zip(found, gold, strict=True))
+    return 1 - 2 * agree / size if size else 0.0

@@ -1,0 +1,232 @@
+"""The training loop: one for every task and model. Resuming continues to the same losses, bit for bit."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from regard.checkpoint import Run, put_weights, read_json, read_tensors, weights_of, write_tensors, write_text
+from regard.config import Config, Count, Positive, Size
+from regard.models import Model
+from regard.tasks.base import Task
+from regard.training.averaging import AverageConfig, Exponential
+from regard.training.optimisers import AdamW, OptimiserConfig, put_state, scale_rates, state_tensors
+from regard.training.records import Listen
+from regard.training.schedules import InverseRoot, ScheduleConfig
+
+TOLD_EVERY = 10  # steps between records; on other devices a record is also where the loop waits for a number
+
+
+@dataclass(frozen=True)
+class Training(Config):
+    """How to train. A run ends at `max_steps`, after `max_minutes`, or when `patience` validations in a row were no
+    better than the best (0: never)."""
+
+    seed: int = 1
+    batch_tokens: Size = 4096
+    accumulate: Size = 1
+    max_steps: Size = 3000
+    max_minutes: Positive | None = None
+    validate_every: Size = 500
+    patience: Count = 0
+    clip: Positive | None = 1.0
+    optimiser: OptimiserConfig = AdamW()
+    schedule: ScheduleConfig = InverseRoot()
+    average: AverageConfig = Exponential()
+    keep_checkpoints: Size = 2
+
+
+class TrainingError(ValueError):
+    """Training cannot go on; the message says at which step and from where to resume."""
+
+
+@dataclass
+class Progress:
+    """Where a run stands: all that is not a tensor."""
+
+    step: int = 0
+    epoch: int = 0
+    step_in_epoch: int = 0
+    seconds: float = 0.0
+    best: float | None = None
+    best_step: int = 0
+    no_better: int = 0
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+class Trainer:
+    """Trains a model on a task into a run folder, from the newest whole checkpoint if there is one."""
+
+    def __init__(self, run: Run, task: Task, model: Model, config: Training, listen: Listen) -> None:
+        self.run, self.task, self.model, self.config, self.listen = run, task, model, config, listen
+        self.optimisers = config.optimiser.build(model)
+        self.average = config.average.build(model)
+        self.batches = task.batches(config.batch_tokens, config.seed)
+        self.progress = Progress()
+        self.interrupted = False
+
+    # --- the loop ---
+
+    def train(self) -> Progress:
+        """Train to the end, or until `interrupted` is set; either way a checkpoint is left."""
+        progress = self.progress
+        self.model.train()
+        started, before = time.monotonic(), progress.seconds
+        spent, tokens, told = 0.0, 0, progress.step
+        losses: list[tuple[Tensor, int]] = []
+        for epoch, step_in_epoch, groups in self.steps():
+            begun = time.monotonic()
+            loss, count = self.step(groups)
+            losses.append((loss, count))
+            progress.epoch, progress.step_in_epoch = epoch, step_in_epoch
+            spent, tokens = spent + time.monotonic() - begun, tokens + count
+            progress.seconds = before + time.monotonic() - started
+            if progress.step % TOLD_EVERY == 0 or progress.step >= self.config.max_steps:
+                self.tell(losses, spent / max(progress.step - told, 1), tokens / max(spent, 1e-9))
+                spent, tokens, told, losses = 0.0, 0, progress.step, []
+            ending = self.ending()
+            if progress.step % self.config.validate_every == 0 or ending:
+                if not self.interrupted:
+                    self.validate()
+                self.save()
+                ending = ending or self.ending()
+            if ending:
+                self.listen({"event": "end", "step": progress.step, "reason": ending, "seconds": progress.seconds})
+                break
+        return progress
+
+    def steps(self) -> Any:
+        """(epoch, next step in it, the batches of one optimiser step), from where the run stands, without end."""
+        groups: list[np.ndarray[Any, Any]] = []
+        for epoch, step, indices in self.batches.iterate(self.progress.epoch, self.progress.step_in_epoch):
+            groups.append(indices)
+            if len(groups) == self.config.accumulate:
+                yield epoch, step + 1, groups
+                groups = []
+
+    def step(self, groups: list[np.ndarray[Any, Any]]) -> tuple[Tensor, int]:
+        """One optimiser step over some batches; returns their summed loss and the number of tokens."""
+        if len(groups) == 1:
+            loss, count = self.task.loss(self.model, groups[0])
+            torch.autograd.backward(loss / count)
+        else:
+            loss, count = self.accumulate(groups)
+        if self.config.clip is not None:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
+        self.progress.step += 1
+        scale_rates(self.optimisers, self.config.schedule.factor(self.progress.step, self.config.max_steps))
+        for optimiser in self.optimisers:
+            optimiser.step()
+            optimiser.zero_grad()
+        self.average.update(self.progress.step)
+        self.last_batch = groups
+        return loss.detach(), count
+
+    def accumulate(self, groups: list[np.ndarray[Any, Any]]) -> tuple[Tensor, int]:
+        """Batches too large for memory at once: gradients of the sums add up, then are divided by all tokens."""
+        total, count = torch.zeros(()), 0
+        for indices in groups:
+            loss, tokens = self.task.loss(self.model, indices)
+            torch.autograd.backward(loss)
+            total, count = total + loss.detach().cpu(), count + tokens
+        for parameter in self.model.parameters():
+            if parameter.grad is not None:
+                parameter.grad /= count
+        return total, count
+
+    def ending(self) -> str:
+        """Why the run is over, empty while it is not."""
+        config, progress = self.config, self.progress
+        if self.interrupted:
+            return "interrupted"
+        if progress.step >= config.max_steps:
+            return "all steps done"
+        if config.max_minutes is not None and progress.seconds >= 60 * config.max_minutes:
+            return "time is up"
+        if config.patience and progress.no_better >= config.patience:
+            return f"no better for {progress.no_better} validations"
+        return ""
+
+    # --- telling, validating, saving ---
+
+    def tell(self, losses: list[tuple[Tensor, int]], seconds: float, speed: float) -> None:
+        loss = sum(float(total) for total, _ in losses) / sum(count for _, count in losses)
+        if not math.isfinite(loss):
+            self.fail(loss)
+        rate = self.optimisers[-1].param_groups[0]["lr"]
+        self.listen(
+            {
+                "event": "step",
+                "step": self.progress.step,
+                "epoch": self.progress.epoch,
+                "loss": loss,
+                "rate": rate,
+                "tokens_per_second": speed,
+                "seconds_per_step": seconds,
+                "seconds": self.progress.seconds,
+            }
+        )
+
+    def fail(self, loss: float) -> None:
+        rows = ", ".join(str(i) for i in self.last_batch[-1][:5])
+        saved = self.run.checkpoints()
+        last = (
+            f"the last good checkpoint is {self.run.checkpoint(saved[-1])}" if saved else "there is no checkpoint yet"
+        )
+        raise TrainingError(
+            f"the loss became {loss} by step {self.progress.step}, in a batch with the examples {rows}, …; {last}; "
+            "try a lower rate or a longer warm-up"
+        )
+
+    def validate(self) -> None:
+        progress, task = self.progress, self.task
+        random = torch.get_rng_state()
+        self.model.eval()
+        with self.average.applied():
+            result = task.validate(self.model)
+        self.model.train()
+        torch.set_rng_state(random)
+        value = result.metrics[task.metric]
+        better = progress.best is None or (value > progress.best if task.higher_is_better else value < progress.best)
+        progress.no_better = 0 if better else progress.no_better + 1
+        progress.metrics = result.metrics
+        if better:
+            progress.best, progress.best_step = value, progress.step
+            write_tensors(self.run.weights_path, self.average.weights(), {"step": str(progress.step)})
+        self.listen(
+            {
+                "event": "validation",
+                "step": progress.step,
+                "metrics": result.metrics,
+                "best": progress.best,
+                "samples": result.samples,
+                "seconds": progress.seconds,
+            }
+        )
+
+    def save(self) -> None:
+        with self.run.writing_checkpoint(self.progress.step) as folder:
+            write_tensors(folder / "model.safetensors", weights_of(self.model))
+            if averaged := self.average.state():
+                write_tensors(folder / "average.safetensors", averaged)
+            write_tensors(folder / "optimiser.safetensors", state_tensors(self.optimisers, self.model))
+            write_tensors(folder / "random.safetensors", {"cpu": torch.get_rng_state()})
+            write_text(folder / "progress.json", json.dumps(asdict(self.progress), indent=2) + "\n")
+        self.run.forget_checkpoints(self.config.keep_checkpoints)
+
+    def resume(self, step: int) -> None:
+        """Continue from a checkpoint as if nothing had happened."""
+        folder = self.run.checkpoint(step)
+        put_weights(self.model, read_tensors(folder / "model.safetensors"), str(folder))
+        if self.average.state():
+            self.average.put_state(read_tensors(folder / "average.safetensors"))
+        put_state(self.optimisers, self.model, read_tensors(folder / "optimiser.safetensors"))
+        torch.set_rng_state(read_tensors(folder / "random.safetensors")["cpu"])
+        self.progress = Progress(**read_json(folder / "progress.json"))

@@ -1,0 +1,123 @@
+"""Training emits plain records; files, terminals and pages only read them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+Record = dict[str, Any]  # {"event": "step" | "validation" | …, "step": int, …} with JSON values only
+Listen = Callable[[Record], None]
+
+
+class JsonLines:
+    """Appends records to a file, one a line; a resumed run first drops what came after its checkpoint."""
+
+    def __init__(self, path: Path, after: int | None = None) -> None:
+        lines = [] if after is None or not path.exists() else path.read_text(encoding="utf-8").splitlines()
+        kept = [line for line in lines if _step(line) is not None and (_step(line) or 0) <= (after or 0)]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+        self.file: TextIO = open(path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115
+
+    def __call__(self, record: Record) -> None:
+        self.file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+    def close(self) -> None:
+        self.file.close()
+
+
+def _step(line: str) -> int | None:
+    """The step of a line; None for one that a crash cut off."""
+    try:
+        return int(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def read_records(path: Path) -> list[Record]:
+    """All whole records of a file."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines if _step(line) is not None]
+
+
+class PlainLines:
+    """Progress as plain lines, at most one every few seconds: for logs and pipes."""
+
+    def __init__(self, total: int, out: TextIO = sys.stderr, every: float = 10.0) -> None:
+        self.total, self.out, self.every = total, out, every
+        self.last = 0.0
+
+    def __call__(self, record: Record) -> None:
+        event = record["event"]
+        if event == "step":
+            if time.monotonic() - self.last < self.every:
+                return
+            self.last = time.monotonic()
+            left = duration((self.total - record["step"]) * record["seconds_per_step"])
+            self._say(
+                f"step {record['step']:,}/{self.total:,}  loss {record['loss']:.3f}  "
+                f"{record['tokens_per_second']:,.0f} tokens/s  {left} left"
+            )
+        elif event == "validation":
+            metrics = "  ".join(f"{name} {value:.3f}" for name, value in record["metrics"].items())
+            self._say(f"step {record['step']:,}  validation  {metrics}")
+            for sample in record["samples"][:1]:
+                self._say(f"  {sample['source']}  →  {sample['output']}")
+        elif event == "note":
+            self._say(record["text"])
+
+    def _say(self, text: str) -> None:
+        print(text, file=self.out, flush=True)
+
+    def close(self) -> None:
+        """Nothing to tidy up."""
+
+
+class Bar:
+    """Progress as a live bar on a terminal: step, loss, speed, time left, and a sample that gets better."""
+
+    def __init__(self, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        columns = (
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("loss {task.fields[loss]}  {task.fields[speed]} tokens/s"),
+            TimeRemainingColumn(),
+        )
+        self.progress = Progress(*columns, console=console)
+        self.task = self.progress.add_task("", total=total, loss="–", speed="–")
+        self.progress.start()
+
+    def __call__(self, record: Record) -> None:
+        if record["event"] == "step":
+            speed = f"{record['tokens_per_second']:,.0f}"
+            self.progress.update(self.task, completed=record["step"], loss=f"{record['loss']:.3f}", speed=speed)
+        elif record["event"] == "validation":
+            metrics = "  ".join(f"{name} {value:.3f}" for name, value in record["metrics"].items())
+            self.progress.console.print(f"[bold]step {record['step']:,}[/]  {metrics}")
+            for sample in record["samples"][:1]:
+                self.progress.console.print(f"  {sample['source']}  →  {sample['output']}", markup=False)
+        elif record["event"] == "note":
+            self.progress.console.print(record["text"], markup=False)
+
+    def close(self) -> None:
+        self.progress.stop()
+
+
+def progress(total: int) -> Bar | PlainLines:
+    """A bar on a terminal, plain lines otherwise."""
+    return Bar(total) if sys.stderr.isatty() else PlainLines(total)
+
+
+def duration(seconds: float) -> str:
+    """3:05, or 1:02:09."""
+    minutes, rest = divmod(round(max(seconds, 0)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

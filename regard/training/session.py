@@ -1,0 +1,107 @@
+"""From a recipe to a trained run folder: prepare, train or resume, and leave everything in order."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import yaml
+
+from regard import __version__, tasks
+from regard.checkpoint import Run, RunError, write_text
+from regard.config import Config, from_dict, to_dict
+from regard.models import Model, ModelConfig
+from regard.tasks.base import TaskConfig
+from regard.training.loop import Progress, Trainer, Training
+from regard.training.records import Bar, JsonLines, PlainLines, Record, progress
+
+tasks.load()
+
+
+@dataclass(frozen=True)
+class Recipe(Config):
+    """All that decides a result: what is learnt, by which model, how."""
+
+    task: TaskConfig
+    model: ModelConfig
+    training: Training = Training()
+
+
+def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
+    """Train a new run. A folder that exists is left alone, unless `overwrite` says that it may be replaced."""
+    if run.exists():
+        if not overwrite:
+            raise RunError(f"{run.path} exists; go on with --resume, or choose another folder")
+        shutil.rmtree(run.path)
+    write_recipe(run, recipe)  # at once, so that a run can be resumed that was stopped while preparing
+    return _train(run, recipe, resume=None)
+
+
+def resume(run: Run) -> Progress:
+    """Go on from the newest whole checkpoint; from the start, where none was written."""
+    steps = run.checkpoints()
+    return _train(run, read_recipe(run), resume=steps[-1] if steps else None)
+
+
+def write_recipe(run: Run, recipe: Recipe) -> None:
+    run.write_config({"regard": __version__, **to_dict(recipe)})
+    write_text(run.path / "recipe.yaml", yaml.safe_dump(to_dict(recipe), sort_keys=False, allow_unicode=True))
+
+
+def read_recipe(run: Run) -> Recipe:
+    sections = run.read_config()
+    return from_dict(Recipe, {name: sections[name] for name in ("task", "model", "training") if name in sections})
+
+
+def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
+    torch.manual_seed(recipe.training.seed)
+    task = recipe.task.open(run.path, _say)
+    recipe = Recipe(recipe.task, task.fit(recipe.model), recipe.training)
+    write_recipe(run, recipe)
+    model: Model = recipe.model.build()
+    outputs: list[JsonLines | Bar | PlainLines] = []
+
+    def listen(record: Record) -> None:
+        for output in outputs:
+            output(record)
+
+    trainer = Trainer(run, task, model, recipe.training, listen)
+    if resume is not None:
+        trainer.resume(resume)  # before anything of the run is touched: it may be refused
+    try:
+        outputs += [JsonLines(run.metrics_path, after=resume), progress(recipe.training.max_steps)]
+        if resume is not None:
+            listen({"event": "note", "step": resume, "text": f"resumed at step {resume:,}"})
+        with interruptible(trainer):
+            return trainer.train()
+    finally:
+        for output in outputs:
+            output.close()
+
+
+@contextmanager
+def interruptible(trainer: Trainer) -> Iterator[None]:
+    """Ctrl-C and a polite kill end the run after the step under way, with a checkpoint; a second one at once."""
+
+    def stop(number: int, frame: Any) -> None:
+        if trainer.interrupted:
+            raise KeyboardInterrupt
+        trainer.interrupted = True
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, stop) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,32 @@
+"""The quick search for the highest values against PyTorch's."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regard.decoding.topk import likeliest
+
+
+@pytest.mark.parametrize("words", [3, 40, 5_000, 4_096, 10_000, 10_007])
+@pytest.mark.parametrize("count", [1, 2, 8, 50])
+def test_it_finds_what_topk_finds(words: int, count: int) -> None:
+    logits = torch.randn(7, words)
+    logits[:, :2] = float("-inf")
+    values, places = likeliest(logits, count)
+    expected = logits.topk(min(count, words))
+    assert torch.equal(values, expected.values)
+    assert torch.equal(logits.gather(1, places), values)
+    assert all(len(set(row)) == len(row) for row in places.tolist())
+
+
+def test_equal_values_are_named_once_each() -> None:
+    values, places = likeliest(torch.zeros(2, 9_003), 6)
+    assert values.tolist() == [[0.0] * 6] * 2
+    assert all(len(set(row)) == 6 for row in places.tolist())
+
+
+def test_neighbours_in_one_column_are_all_found() -> None:
+    logits = torch.zeros(1, 8_000)
+    logits[0, 5::1000] = torch.arange(1.0, 9.0)
+    assert likeliest(logits, 8)[1].tolist() == [[5 + 1000 * i for i in reversed(range(8))]]

@@ -1,0 +1,118 @@
+"""Run folders are written atomically and read strictly."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard import checkpoint
+from regard.checkpoint import Run, RunError, put_weights, read_tensors, weights_of, write_tensors, write_text
+from tests.helpers import PRESETS, feature_inputs
+
+
+def test_weights_come_back_equal_and_what_is_tied_is_stored_once(tmp_path: Path) -> None:
+    model = PRESETS["transformer-tiny"].build().eval()
+    write_tensors(tmp_path / "model.safetensors", weights_of(model))
+    stored = read_tensors(tmp_path / "model.safetensors")
+    assert "head.weight" not in stored
+    assert sum(tensor.numel() for tensor in stored.values()) == sum(p.numel() for p in model.parameters())
+    other = PRESETS["transformer-tiny"].build().eval()
+    put_weights(other, stored, "there")
+    inputs = feature_inputs(model)
+    assert torch.equal(model(*inputs), other(*inputs))
+
+
+def test_weights_of_another_configuration_are_refused_and_nothing_is_changed() -> None:
+    weights = weights_of(PRESETS["gpt2"].build())
+    model = PRESETS["bert-base"].build()
+    before = {name: tensor.clone() for name, tensor in weights_of(model).items()}
+    with pytest.raises(RunError, match=r"x lacks .* and has extra .*: it belongs to another configuration"):
+        put_weights(model, weights, "x")
+    other = regard_gpt2(hidden=50)
+    with pytest.raises(RunError, match=r"has shape \(48, 32\), the model's is \(50, 32\)"):
+        put_weights(other, weights, "x")
+    assert all(torch.equal(before[name], tensor) for name, tensor in weights_of(model).items())
+
+
+def regard_gpt2(**changes: int) -> torch.nn.Module:
+    from regard.config import change
+
+    return change(PRESETS["gpt2"], changes).build()
+
+
+@pytest.mark.parametrize("content", [b"", b"\x10\x00\x00", b"not safetensors at all, but long enough to have a header"])
+def test_a_foreign_or_truncated_file_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(RunError, match=r"model\.safetensors is no whole safetensors file"):
+        read_tensors(path)
+
+
+def test_a_cut_off_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    write_tensors(path, {"a": torch.randn(100)})
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(RunError, match="is no whole safetensors file"):
+        read_tensors(path)
+
+
+def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "config.json"
+    write_text(path, "old")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(checkpoint.os, "fsync", full)
+    with pytest.raises(RunError, match=r"config\.json could not be written \(No space left on device\)"):
+        write_text(path, "new")
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["config.json"]
+
+
+def test_a_checkpoint_that_fails_is_not_there(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    with run.writing_checkpoint(10) as folder:
+        write_text(folder / "progress.json", "{}")
+
+    def fill_the_disk() -> None:
+        with run.writing_checkpoint(20) as folder:
+            write_text(folder / "progress.json", "{}")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(RunError, match="checkpoint 20"):
+        fill_the_disk()
+    assert run.checkpoints() == [10]
+    assert not any(path.name.startswith(".") for path in run.checkpoints_path.iterdir())
+
+
+def test_a_half_written_checkpoint_is_not_mistaken_for_a_whole_one(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    (run.checkpoints_path / ".step-30.part").mkdir(parents=True)
+    assert run.checkpoints() == []
+
+
+def test_only_the_newest_checkpoints_are_kept(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    for step in (5, 100, 20):
+        with run.writing_checkpoint(step):
+            pass
+    run.forget_checkpoints(keep=2)
+    assert run.checkpoints() == [20, 100]
+
+
+def test_what_is_no_run_folder_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="there is no run folder"):
+        Run(tmp_path / "nowhere").read_config()
+    with pytest.raises(RunError, match=r"is no run folder: it has no config\.json"):
+        Run(tmp_path).read_config()
+    (tmp_path / "config.json").write_text('{"format": 1,\n oops')
+    with pytest.raises(RunError, match=r"config\.json, line 2: this is not JSON"):
+        Run(tmp_path).read_config()
+    (tmp_path / "config.json").write_text('{"format": 99}')
+    with pytest.raises(RunError, match="has format 99; this version reads format 1"):
+        Run(tmp_path).read_config()

@@ -1,0 +1,210 @@
+"""Whole small runs: trained, resumed bit for bit, interrupted, killed, refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from regard.checkpoint import Run, RunError, read_tensors, write_tensors
+from regard.config import change
+from regard.decoding import Decoding
+from regard.tasks.translation import PairData, Translation, Translator
+from regard.training.loop import Trainer, Training, TrainingError
+from regard.training.records import read_records
+from regard.training.schedules import Constant
+from regard.training.session import Recipe, read_recipe, resume, start
+from regard.zoo import get
+
+WORDS = ["un", "deux", "trois", "quatre", "cinq", "six"]
+MEANINGS = dict(zip(WORDS, ["one", "two", "three", "four", "five", "six"], strict=True))
+
+
+def write_pairs(path: Path, count: int, seed: int) -> Path:
+    """Word-for-word pairs, which a small model learns in seconds."""
+    generator = torch.Generator().manual_seed(seed)
+    lines = []
+    for _ in range(count):
+        length = int(torch.randint(2, 6, (), generator=generator))
+        words = [WORDS[i] for i in torch.randint(0, len(WORDS), (length,), generator=generator).tolist()]
+        lines.append(" ".join(words) + "\t" + " ".join(MEANINGS[word] for word in words))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Recipe:
+    train, valid = write_pairs(tmp_path / "train.tsv", 300, 0), write_pairs(tmp_path / "valid.tsv", 20, 1)
+    task = Translation(train=PairData(file=str(train)), valid=PairData(file=str(valid)), tokenizer="word")
+    model = get("transformer-tiny", layers=1, width=32, heads=2, hidden=48, dropout=0.1)
+    training = Training(
+        batch_tokens=200, max_steps=40, validate_every=10, schedule=Constant(warmup=10), keep_checkpoints=9
+    )
+    return Recipe(task, model, change(training, {"rate": 5e-3}))
+
+
+def losses(run: Run) -> list[tuple[int, float]]:
+    return [(record["step"], record["loss"]) for record in read_records(run.metrics_path) if record["event"] == "step"]
+
+
+def weights(run: Run, step: int) -> dict[str, torch.Tensor]:
+    return read_tensors(run.checkpoint(step) / "model.safetensors")
+
+
+def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+
+
+@pytest.mark.parametrize("optimiser", ["adamw", "muon"])
+def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path: Path, recipe: Recipe, optimiser: str) -> None:
+    recipe = change(recipe, {"optimiser": optimiser})
+    whole, cut = Run(tmp_path / "whole"), Run(tmp_path / "cut")
+    start(whole, recipe)
+    start(cut, recipe)
+    for step in (30, 40):
+        subprocess.run(["rm", "-r", str(cut.checkpoint(step))], check=True)  # as if stopped soon after step 20
+    resume(cut)
+    assert losses(cut) == losses(whole)
+    assert_same(weights(cut, 40), weights(whole, 40))
+    assert_same(read_tensors(cut.weights_path), read_tensors(whole.weights_path))
+
+
+def test_a_seed_repeats_a_run_and_another_one_does_not(tmp_path: Path, recipe: Recipe) -> None:
+    runs = [Run(tmp_path / str(number)) for number in range(3)]
+    for run, seed in zip(runs, (1, 1, 2), strict=True):
+        start(run, change(recipe, {"seed": seed, "max_steps": 20}))
+    assert losses(runs[0]) == losses(runs[1]) != losses(runs[2])
+
+
+def test_it_learns_and_the_run_translates(tmp_path: Path, recipe: Recipe) -> None:
+    run = Run(tmp_path / "run")
+    progress = start(run, change(recipe, {"max_steps": 250, "validate_every": 125}))
+    assert progress.metrics["bleu"] > 80
+    translator = Translator.load(run)
+    assert translator.texts(["deux trois un six"], Decoding(beam=3)) == ["two three one six"]
+
+
+def test_accumulated_batches_equal_one_large_batch(tmp_path: Path, recipe: Recipe) -> None:
+    task = recipe.task.open(tmp_path / "data", lambda text: None)
+    config = task.fit(change(recipe.model, {"dropout": 0.0}))
+    gradients = []
+    for groups in ([range(8)], [range(3), range(3, 8)]):
+        torch.manual_seed(0)
+        model = config.build()
+        trainer = Trainer(Run(tmp_path / "run"), task, model, recipe.training, print)
+        kept: list[torch.Tensor] = []
+        trainer.optimisers = [Recorder(model, kept)]  # type: ignore[list-item]
+        trainer.step([np.array(group) for group in groups])
+        gradients.append(kept)
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+
+
+class Recorder:
+    """Stands in for an optimiser and keeps the gradients it is given."""
+
+    def __init__(self, model: torch.nn.Module, kept: list[torch.Tensor]) -> None:
+        self.model, self.kept, self.param_groups = model, kept, [{"full_rate": 1.0, "lr": 1.0}]
+
+    def step(self) -> None:
+        self.kept.extend(p.grad.clone() for p in self.model.parameters() if p.grad is not None)
+
+    def zero_grad(self) -> None:
+        self.model.zero_grad()
+
+
+def test_an_existing_folder_is_refused_and_left_alone(tmp_path: Path, recipe: Recipe) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "precious.txt").write_text("keep")
+    with pytest.raises(RunError, match="exists; go on with --resume, or choose another folder"):
+        start(Run(folder), recipe)
+    assert [path.name for path in folder.iterdir()] == ["precious.txt"]
+
+
+def test_resuming_where_no_checkpoint_was_written_starts_anew(tmp_path: Path, recipe: Recipe) -> None:
+    whole, cut = Run(tmp_path / "whole"), Run(tmp_path / "cut")
+    start(whole, recipe)
+    start(cut, recipe)
+    subprocess.run(["rm", "-r", str(cut.checkpoints_path)], check=True)
+    resume(cut)
+    assert losses(cut) == losses(whole)
+
+
+def test_a_loss_that_is_not_a_number_stops_with_step_batch_and_checkpoint(tmp_path: Path, recipe: Recipe) -> None:
+    run = Run(tmp_path / "run")
+    start(run, change(recipe, {"max_steps": 10}))
+    config = json.loads(run.config_path.read_text())
+    config["training"]["max_steps"] = 40
+    run.config_path.write_text(json.dumps(config))
+    path = run.checkpoint(10) / "model.safetensors"
+    tensors = {name: tensor * float("nan") for name, tensor in read_tensors(path).items()}
+    write_tensors(path, tensors)
+    with pytest.raises(TrainingError, match=r"the loss became nan by step 20.*examples.*checkpoint is .*step-10"):
+        resume(run)
+
+
+def test_a_checkpoint_of_another_configuration_is_refused(tmp_path: Path, recipe: Recipe) -> None:
+    run = Run(tmp_path / "run")
+    start(run, change(recipe, {"max_steps": 10}))
+    config = json.loads(run.config_path.read_text())
+    config["model"]["encoder"]["layers"] = 2
+    run.config_path.write_text(json.dumps(config))
+    with pytest.raises(RunError, match="it belongs to another configuration"):
+        resume(run)
+
+
+def test_patience_ends_a_run_that_gets_no_better(tmp_path: Path, recipe: Recipe) -> None:
+    progress = start(Run(tmp_path / "run"), change(recipe, {"patience": 2, "rate": 1e-12, "max_steps": 400}))
+    assert progress.step < 100
+
+
+def test_the_recipe_of_a_run_reads_back(tmp_path: Path, recipe: Recipe) -> None:
+    run = Run(tmp_path / "run")
+    start(run, change(recipe, {"max_steps": 10}))
+    again = read_recipe(run)
+    assert again.training == change(recipe, {"max_steps": 10}).training
+    assert again.model.vocabulary == len({*WORDS, *MEANINGS.values()}) + 4
+
+
+def command(tmp_path: Path, run: Path, *more: str) -> list[str]:
+    return [
+        *(sys.executable, "-m", "regard", "train", "translate", "--run", str(run)),
+        *("--train", str(tmp_path / "train.tsv"), "--valid", str(tmp_path / "valid.tsv"), "--tokenizer", "word"),
+        *("--layers", "1", "--width", "32", "--heads", "2", "--hidden", "48", "--batch-tokens", "200"),
+        *("--validate-every", "20", *more),
+    ]
+
+
+def wait_for(run: Run, steps: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while len(run.checkpoints()) < steps and time.monotonic() < deadline:
+        assert process.poll() is None, "the run ended by itself"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill -9"])
+def test_a_stopped_run_goes_on_to_the_same_losses(tmp_path: Path, recipe: Recipe, number: int) -> None:
+    """`recipe` is asked for because it writes the files."""
+    whole, cut = Run(tmp_path / "whole"), Run(tmp_path / "cut")
+    subprocess.run(command(tmp_path, whole.path, "--max-steps", "200"), check=True, capture_output=True)
+    process = subprocess.Popen(
+        command(tmp_path, cut.path, "--max-steps", "200"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wait_for(cut, 2, process)
+    os.kill(process.pid, number)
+    process.wait(60)
+    resumed = [sys.executable, "-m", "regard", "train", "translate", "--run", str(cut.path), "--resume"]
+    subprocess.run(resumed, check=True, capture_output=True)
+    assert dict(losses(cut))[200] == dict(losses(whole))[200]
+    assert_same(weights(cut, 200), weights(whole, 200))
