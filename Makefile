@@ -1,12 +1,13 @@
-# Two commands for everyone: `make test` and (soon) `make demo`. Each target sets up .venv once.
+# Two commands for everyone: `make demo` and `make test`. Each target sets up .venv once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup test test-slow check format bench clean
+.PHONY: help setup demo test test-slow check format bench clean
 
 help:
+	@echo "make demo       set up, train a small translator on the built-in corpus, show it (minutes)"
 	@echo "make test       set up, run the tests (minutes)"
 	@echo "make test-slow  the slow ones as well"
 	@echo "make check      format, lint, types, import levels, fast unit tests"
@@ -22,6 +23,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -c "import torch" 2>/dev/null || $(BIN)/pip install --quiet -c constraints.txt torch numpy
 	$(BIN)/pip install --quiet -c constraints.txt --editable ".[dev]"
 	touch $@
+
+demo: $(STAMP)
+	$(BIN)/regard demo
 
 test: $(STAMP)
 	$(BIN)/python -m pytest

@@ -46,6 +46,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     print(f"word alignment from {reading.layer}: error rate {error:.2f}\n")
     for pair, text in list(zip(test, found, strict=True))[:SHOWN]:
         print(f"  {pair.source}\n  → {text}\n")
+    print(f"The report:              open {options.run}/report.html in a browser")
     print(f'Try your own sentence:   regard translate {options.run} "The black cat sleeps."')
     print("Train on your own files: regard train translate --train train.tsv --valid valid.tsv --run runs/my")
 

@@ -51,3 +51,6 @@ class Task(Protocol):
 
     def validate(self, model: Model) -> Validation:
         """On held-out examples; the model is in eval mode."""
+
+    def sections(self, model: Model) -> list[tuple[str, str]]:
+        """What the report of a run shows of this task: headings and HTML, made with `regard.page`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,11 +23,15 @@ from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import END, PAD, START, Tokenizer
 from regard.decoding import Decoding, Hypothesis, translate
 from regard.models import EncoderDecoderModel, Model, ModelConfig
+from regard.page.html import cards
+from regard.page.svg import bar_chart, word_matrix
+from regard.tasks.alignment import Reading, choose_reading, cross_weights, words_of
 from regard.tasks.base import Say, Task, TaskConfig, Validation
-from regard.tasks.scores import bleu, chrf
+from regard.tasks.scores import bleu, bleu_by_length, chrf
 
 TokenizerKind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
 MOST_VALIDATED = 500  # sentences that are translated while training; the loss is computed on all
+MOST_ALIGNED = 100  # pairs with gold links that choose which layer is shown
 SAMPLES = 5
 
 
@@ -244,6 +249,40 @@ class TranslationTask:
         ]
         metrics = {"loss": total / count, "bleu": bleu(found, references), "chrf": chrf(found, references)}
         return Validation(metrics, samples)
+
+    def sections(self, model: Model) -> list[tuple[str, str]]:
+        translator = Translator(cast(EncoderDecoderModel, model), self.tokenizer, self.config.max_length)
+        chosen = self.valid[:MOST_VALIDATED]
+        sources, references = [pair.source for pair in chosen], [pair.target for pair in chosen]
+        found = translator.texts(sources, Decoding(), batch=64)
+        bars = [
+            (name, value, f"{count} sentences of {name} words")
+            for name, count, value in bleu_by_length(sources, found, references)
+        ]
+        by_length = bar_chart(bars, "words of the source", "BLEU by length of the source")
+        return [
+            ("BLEU by length of the source", cards([("greedy, validation sentences", by_length)])),
+            ("Which source word each target word looks at", self.alignments(translator)),
+        ]
+
+    def alignments(self, translator: Translator) -> str:
+        """Matrices of some validation pairs, from the layer that follows gold best, or the last where there is none."""
+        gold = [pair for pair in self.valid if pair.alignment][:MOST_ALIGNED]
+        if gold:
+            reading, error = choose_reading(translator, gold)
+            about = f"{reading.layer}, alignment error rate {error:.2f}; gold links are outlined"
+        else:
+            reading = Reading(fnmatch.filter(translator.model.attention_names(), "*.cross")[-1])
+            about = reading.layer
+        shown = [pair for pair in self.valid if 4 <= len(pair.source.split()) <= 14][:SAMPLES]
+        if not shown:
+            return ""
+        matrices = cross_weights(translator, shown, reading.shift)[reading.layer]
+        drawn = []
+        for pair, weights in zip(shown, matrices, strict=True):
+            columns, rows = words_of(pair)
+            drawn.append((about, word_matrix(rows, columns, weights.tolist(), pair.alignment, pair.source)))
+        return cards(drawn)
 
 
 def _keeps_the_contract(task: TranslationTask) -> Task:

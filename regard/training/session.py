@@ -14,12 +14,13 @@ import torch
 import yaml
 
 from regard import __version__, tasks
-from regard.checkpoint import Run, RunError, write_text
+from regard.checkpoint import Run, RunError, put_weights, read_tensors, write_text
 from regard.config import Config, from_dict, to_dict
 from regard.models import Model, ModelConfig
 from regard.tasks.base import TaskConfig
 from regard.training.loop import Progress, Trainer, Training
 from regard.training.records import Bar, JsonLines, PlainLines, Record, progress
+from regard.training.report import write_report
 
 tasks.load()
 
@@ -79,10 +80,14 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
         if resume is not None:
             listen({"event": "note", "step": resume, "text": f"resumed at step {resume:,}"})
         with interruptible(trainer):
-            return trainer.train()
+            done = trainer.train()
     finally:
         for output in outputs:
             output.close()
+    if done.best is not None and not trainer.interrupted:
+        put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
+        write_report(run, task.sections(model.eval()))
+    return done
 
 
 @contextmanager

@@ -1,0 +1,77 @@
+"""The report of a run: one page that says what was learnt, how it went, and how to do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from regard.checkpoint import Run, read_text, write_text
+from regard.page.html import cards, code, figures, folded, page, table
+from regard.page.svg import Curve, line_chart
+from regard.training.records import Record, duration, read_records
+
+Section = tuple[str, str]  # a heading, and ready HTML
+
+
+def write_report(run: Run, more: Sequence[Section] = ()) -> None:
+    """Write `report.html` from the records of a run; `more` are the task's own sections."""
+    records = read_records(run.metrics_path)
+    validations = [record for record in records if record["event"] == "validation"]
+    sections = [
+        ("Result", summary(records, validations)),
+        ("How it went", curves(records, validations)),
+        *more,
+        ("Samples while it learnt", samples(validations)),
+        ("Do it again", again(run)),
+    ]
+    write_text(run.path / "report.html", page(run.path.name, "a run of regard", sections))
+
+
+def summary(records: Sequence[Record], validations: Sequence[Record]) -> str:
+    if not validations:
+        return ""
+    last, steps = validations[-1], [record for record in records if record["event"] == "step"]
+    values = {name: f"{value:.2f}" for name, value in last["metrics"].items()}
+    values["steps"] = f"{last['step']:,}"
+    values["training time"] = duration(last["seconds"])
+    if steps:
+        speeds = sorted(record["tokens_per_second"] for record in steps)
+        values["tokens a second"] = f"{speeds[len(speeds) // 2]:,.0f}"
+    return figures(values)
+
+
+def curves(records: Sequence[Record], validations: Sequence[Record]) -> str:
+    steps = [record for record in records if record["event"] == "step"]
+    losses = [
+        Curve("training", [(record["step"], record["loss"]) for record in steps]),
+        Curve("validation", [(record["step"], record["metrics"]["loss"]) for record in validations]),
+    ]
+    names = [name for name in (validations[0]["metrics"] if validations else ()) if name != "loss"]
+    scores = [Curve(name, [(record["step"], record["metrics"][name]) for record in validations]) for name in names]
+    speed = [Curve("tokens a second", [(record["step"], record["tokens_per_second"]) for record in steps])]
+    return cards(
+        [
+            ("Loss (of training: with label smoothing and dropout)", line_chart(losses, "step", "loss by step")),
+            ("Scores on validation sentences", line_chart(scores, "step", "scores by step")),
+            ("Speed", line_chart(speed, "step", "tokens a second by step")),
+        ]
+    )
+
+
+def samples(validations: Sequence[Record]) -> str:
+    """What the first samples became, from early to late."""
+    if not validations:
+        return ""
+    shown = [*validations[:: max(len(validations) // 4, 1)], validations[-1]]
+    steps = list({record["step"]: record for record in shown}.values())
+    blocks = []
+    for number, sample in enumerate(steps[-1]["samples"]):
+        rows = [[f"step {record['step']:,}", record["samples"][number]["output"]] for record in steps]
+        rows.append(["reference", sample["reference"]])
+        blocks.append(table([sample["source"], ""], rows))
+    return "<br>".join(blocks)
+
+
+def again(run: Run) -> str:
+    recipe = read_text(run.path / "recipe.yaml")
+    command = "regard train translate --config recipe.yaml --run runs/again"
+    return code(command) + folded("recipe.yaml", code(recipe))
