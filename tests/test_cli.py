@@ -104,3 +104,17 @@ def test_a_closed_pipe_is_no_error() -> None:
     command = f"{sys.executable} -m regard list parts | head -n 1"
     result = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert result.stderr == ""
+
+
+def test_a_run_folder_is_described_by_its_config(capsys, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    from regard.checkpoint import Run
+    from regard.config import to_dict
+    from regard.zoo import get
+
+    Run(tmp_path).write_config({"model": to_dict(get("gpt2"))})
+    code, out, _ = run(capsys, "describe", str(tmp_path), "--json")
+    assert code == 0
+    assert json.loads(out)["parameters"] == 124_439_808
+    code, _, err = run(capsys, "describe", str(tmp_path.parent))
+    assert code == 2
+    assert "it has no config.json" in err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from regard.cli.options import read_changes
@@ -17,12 +18,13 @@ def add(verbs: Any) -> None:
         "--decoder.layers 6 one of them, --norm rms swaps a part.\n\n"
         "examples:\n"
         "  regard describe megatron-8.3b\n"
+        "  regard describe runs/my\n"
         "  regard describe gpt2 --vocabulary 8000 --layers 4 --width 256 --heads 4\n"
         "  regard describe transformer-base --batch 64 --length 20 --json\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    verb.add_argument("name", metavar="PRESET", help="a name from `regard list presets`")
+    verb.add_argument("name", metavar="PRESET|RUN", help="a name from `regard list presets`, or a run folder")
     verb.add_argument("--batch", type=int, default=1, help="rows of the batch that is counted (default 1)")
     verb.add_argument("--length", type=int, help="tokens a row (default 128, or what the model can read)")
     verb.add_argument("--json", action="store_true", help="print JSON; the total stands under `parameters`")
@@ -31,6 +33,12 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.anatomy import describe
+    from regard.checkpoint import Run
+    from regard.config import from_dict
+    from regard.models import ModelConfig
 
-    description = describe(options.name, batch=options.batch, length=options.length, **read_changes(rest))
+    model: str | ModelConfig = options.name
+    if Path(options.name).is_dir():
+        model = from_dict(ModelConfig, Run(options.name).section("model"), "model")
+    description = describe(model, batch=options.batch, length=options.length, **read_changes(rest))
     print(description.to_json() if options.json else description)
