@@ -58,6 +58,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str,
     with replacing(path) as beside:
         try:
             safetensors.torch.save_file(dict(tensors), beside, metadata=dict(about or {}))
+            beside.chmod(0o644)  # readable like every other file of the run
         except safetensors.SafetensorError as error:  # it wraps the operating system's error
             raise OSError(str(error)) from error
 

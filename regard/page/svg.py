@@ -52,7 +52,8 @@ class Frame:
         span = (self.high_y - self.low_y) or 1
         return self.height - self.bottom - (value - self.low_y) / span * (self.height - self.bottom - self.top)
 
-    def axes(self, x_label: str) -> str:
+    def axes(self, x_label: str, numbered: bool = True) -> str:
+        """Grid lines with their values, the values below them where the axis is `numbered`, and its name."""
         parts = []
         for value in ticks(self.low_y, self.high_y):
             y = self.y(value)
@@ -60,7 +61,7 @@ class Frame:
                 f'<line class="grid" x1="{self.left}" x2="{self.width - self.right}" y1="{y:.1f}" y2="{y:.1f}"/>'
             )
             parts.append(f'<text class="tick" x="{self.left - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>')
-        for value in ticks(self.low_x, self.high_x):
+        for value in ticks(self.low_x, self.high_x) if numbered else ():
             x, y = self.x(value), self.height - self.bottom + 16
             parts.append(f'<text class="tick" x="{x:.1f}" y="{y}" text-anchor="middle">{value:g}</text>')
         middle = (self.left + self.width - self.right) / 2
@@ -112,8 +113,7 @@ def bar_chart(
         return ""
     highest = max(value for _, value, _ in bars)
     frame = Frame(width, height, 0, len(bars), 0, 1.1 * highest or 1)
-    axes = Frame(width, height, 0, 0, frame.low_y, frame.high_y).axes(x_label).replace(">0</text>", "></text>", 1)
-    parts = [axes]
+    parts = [frame.axes(x_label, numbered=False)]
     for number, (name, value, told) in enumerate(bars):
         left, right = frame.x(number + 0.15), frame.x(number + 0.85)
         top, base, middle = frame.y(value), frame.y(0), (left + right) / 2
