@@ -33,12 +33,16 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.anatomy import describe
+
+    model = read_run(options.name) if Path(options.name).is_dir() else options.name
+    description = describe(model, batch=options.batch, length=options.length, **read_changes(rest))
+    print(description.to_json() if options.json else description)
+
+
+def read_run(folder: str) -> Any:
+    """The model's config of a run folder."""
     from regard.checkpoint import Run
     from regard.config import from_dict
     from regard.models import ModelConfig
 
-    model: str | ModelConfig = options.name
-    if Path(options.name).is_dir():
-        model = from_dict(ModelConfig, Run(options.name).section("model"), "model")
-    description = describe(model, batch=options.batch, length=options.length, **read_changes(rest))
-    print(description.to_json() if options.json else description)
+    return from_dict(ModelConfig, Run(folder).section("model"), "model")
