@@ -41,7 +41,12 @@ def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
             raise RunError(f"{run.path} exists; go on with --resume, or choose another folder")
         shutil.rmtree(run.path)
     write_recipe(run, recipe)  # at once, so that a run can be resumed that was stopped while preparing
-    return _train(run, recipe, resume=None)
+    try:
+        return _train(run, recipe, resume=None)
+    except ValueError:
+        if not run.metrics_path.exists():  # it never came to training, so there is nothing to keep or to resume
+            shutil.rmtree(run.path)
+        raise
 
 
 def resume(run: Run) -> Progress:

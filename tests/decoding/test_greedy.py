@@ -106,7 +106,8 @@ def test_an_empty_batch_gives_nothing() -> None:
 def test_a_model_can_be_trained_after_it_decoded() -> None:
     model = built(decoder(position=Rotary()))
     complete(model, tokens(2, 3), None, Decoding(max_length=70), END)
-    model.train()(tokens(2, 70)).sum().backward()
+    model.train()(tokens(2, 70)).square().sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
 
 
 def test_watching_changes_nothing() -> None:

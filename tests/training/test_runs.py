@@ -16,6 +16,7 @@ import torch
 
 from regard.checkpoint import Run, RunError, read_tensors, write_tensors
 from regard.config import change
+from regard.data.files import DataError
 from regard.decoding import Decoding
 from regard.tasks.translation import PairData, Translation, Translator
 from regard.training.loop import Trainer, Training, TrainingError
@@ -130,6 +131,17 @@ def test_an_existing_folder_is_refused_and_left_alone(tmp_path: Path, recipe: Re
     with pytest.raises(RunError, match="exists; go on with --resume, or choose another folder"):
         start(Run(folder), recipe)
     assert [path.name for path in folder.iterdir()] == ["precious.txt"]
+
+
+def test_a_mistake_in_the_data_leaves_no_folder_in_the_way(tmp_path: Path, recipe: Recipe) -> None:
+    run, train = Run(tmp_path / "run"), tmp_path / "train.tsv"
+    whole = train.read_text()
+    train.write_text(whole + "no tab here\n")
+    with pytest.raises(DataError, match=r"train\.tsv, line 301: no tab"):
+        start(run, recipe)
+    assert not run.path.exists()
+    train.write_text(whole)
+    assert start(run, change(recipe, {"max_steps": 10})).step == 10
 
 
 def test_resuming_where_no_checkpoint_was_written_starts_anew(tmp_path: Path, recipe: Recipe) -> None:
