@@ -8,9 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Part, Size
+from regard.nn.block import StackLayers
 from regard.nn.cache import Cache
 from regard.nn.context import Context, Memory, watcher_of
 from regard.nn.cost import Cost
+from regard.nn.embeddings import Embedding
+from regard.nn.heads import Head
 from regard.nn.init import InitConfig, Xavier
 from regard.nn.masks import Mask, positions_of
 
@@ -122,6 +125,27 @@ class State:
         places = positions_of(self.keep)
         mask = replace(self.mask, keys=self.keep)
         return Context(mask, places[:, past:], places, self.length, self.memory, self.cache)
+
+
+class Writer(Model):
+    """A model that writes token by token through a causal stack, with a memory or without one."""
+
+    embedding: Embedding
+    decoder: StackLayers
+    head: Head
+
+    @torch.no_grad()
+    def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+        """Read new tokens (B, T), a prompt or one each; returns the logits (B, V) of what follows, and the state."""
+        self.check_tokens(tokens, keep)
+        context = state.advance(tokens, keep)
+        context.watcher = watcher_of(self)
+        x = self.embedding(tokens, context)
+        hidden = self.decoder(x, context.enter("decoder"))
+        return self.head.logits(last_real(hidden, keep)), state
+
+    def cache_values(self) -> tuple[int, int]:
+        return self.decoder.cache_values()
 
 
 def last_real(hidden: Tensor, keep: Tensor | None) -> Tensor:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import torch
 from torch import Tensor
 
-from regard.models.base import Model, ModelConfig, State, last_real
+from regard.models.base import ModelConfig, State, Writer
 from regard.nn.block import Stack
-from regard.nn.context import watcher_of
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
@@ -28,7 +26,7 @@ class Decoder(ModelConfig, kind="decoder"):
         return DecoderModel(self)
 
 
-class DecoderModel(Model):
+class DecoderModel(Writer):
     """`forward` gives the logits of what follows each token; `step` goes on from a state."""
 
     def __init__(self, config: Decoder) -> None:
@@ -53,21 +51,8 @@ class DecoderModel(Model):
         """The state before the first token."""
         return State(mask=replace(mask or Mask(), causal=True))
 
-    @torch.no_grad()
-    def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
-        """Read new tokens (B, T), a prompt or one each; returns the logits (B, V) of what follows, and the state."""
-        self.check_tokens(tokens, keep)
-        context = state.advance(tokens, keep)
-        context.watcher = watcher_of(self)
-        x = self.embedding(tokens, context)
-        hidden = self.decoder(x, context.enter("decoder"))
-        return self.head.logits(last_real(hidden, keep)), state
-
     def attention_names(self) -> list[str]:
         return self.decoder.attention_names("decoder")
-
-    def cache_values(self) -> tuple[int, int]:
-        return self.decoder.cache_values()
 
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         shape = Shape(batch, length, length)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from regard.config import ConfigError, Size
-from regard.models.base import Model, ModelConfig, State, last_real
+from regard.models.base import ModelConfig, State, Writer
 from regard.nn.attention import MultiHead
 from regard.nn.block import Block, Stack
-from regard.nn.context import Memory, watcher_of
+from regard.nn.context import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
@@ -38,7 +37,7 @@ class EncoderDecoder(ModelConfig, kind="encoder-decoder"):
         return EncoderDecoderModel(self)
 
 
-class EncoderDecoderModel(Model):
+class EncoderDecoderModel(Writer):
     """`forward` gives the logits of what follows each target token; `step` goes on from a state."""
 
     def __init__(self, config: EncoderDecoder) -> None:
@@ -85,21 +84,8 @@ class EncoderDecoderModel(Model):
         """The state before the first target token."""
         return State(memory=memory)
 
-    @torch.no_grad()
-    def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
-        """Read new target tokens (B, T); returns the logits (B, V) of what follows, and the state."""
-        self.check_tokens(tokens, keep)
-        context = state.advance(tokens, keep)
-        context.watcher = watcher_of(self)
-        x = self.embedding(tokens, context)
-        hidden = self.decoder(x, context.enter("decoder"))
-        return self.head.logits(last_real(hidden, keep)), state
-
     def attention_names(self) -> list[str]:
         return self.encoder.attention_names("encoder") + self.decoder.attention_names("decoder")
-
-    def cache_values(self) -> tuple[int, int]:
-        return self.decoder.cache_values()
 
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         source, target = Shape(batch, source_length, source_length), Shape(batch, length, length)
