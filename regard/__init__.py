@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from regard.anatomy import Description, describe
     from regard.nn.masks import Mask
     from regard.nn.watch import watch
+    from regard.tasks import load
     from regard.zoo import build, presets
 
 __version__ = "0.1.0.dev0"
-__all__ = ["Description", "Mask", "build", "describe", "presets", "watch"]
+__all__ = ["Description", "Mask", "build", "describe", "load", "presets", "watch"]
 
 _HOMES = {
     "Description": "regard.anatomy",
     "Mask": "regard.nn.masks",
     "build": "regard.zoo",
     "describe": "regard.anatomy",
+    "load": "regard.tasks",
     "presets": "regard.zoo",
     "watch": "regard.nn.watch",
 }

@@ -90,7 +90,7 @@ def describe(
         config = get_preset(model, **changes) if isinstance(model, str) else change(model, changes)
         with torch.device("meta"):
             network = config.build()
-    longest = longest_input(network)
+    longest = network.longest
     if length is None:
         length = min(128, longest or 128)
     elif longest is not None and length > longest:
@@ -116,12 +116,6 @@ def describe(
         memory_bytes_per_source_token=4 * memory,
         config=to_dict(config),
     )
-
-
-def longest_input(model: nn.Module) -> int | None:
-    """The most tokens a row may have, None for any number."""
-    limits = [limit for module in model.modules() if (limit := getattr(module, "longest", None)) is not None]
-    return min(limits, default=None)
 
 
 PARTS = {

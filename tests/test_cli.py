@@ -51,7 +51,7 @@ def test_fields_of_the_config_are_options(capsys) -> None:  # type: ignore[no-un
         (["gpt2", "--layrs", "7"], "unknown option 'layrs': did you mean 'layers'?"),
         (["gpt2", "--norm", "rns"], "unknown norm kind 'rns' at 'norm': did you mean 'rms'?"),
         (["gpt2", "--dropout", "2"], "dropout: 2 is not allowed; it takes a number of at least 0 and below 1"),
-        (["gpt2", "--layers"], "option --layers needs a value"),
+        (["gpt2", "--layers"], "layers: True is not allowed; it takes a whole number of at least 1"),
         (["gpt2", "extra"], "unexpected argument 'extra'"),
         (["gpt2", "--length", "4096"], "length 4096 is more than the 1024 places"),
     ],

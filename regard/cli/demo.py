@@ -29,19 +29,19 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.config import change
     from regard.data.catalogue import open_data
     from regard.decoding import Decoding
-    from regard.tasks.alignment import choose_reading, error_rate
+    from regard.tasks.alignment import error_rate
     from regard.tasks.scores import bleu, chrf
-    from regard.tasks.translation import Translator
+    from regard.tasks.translation import load_translator, recorded_reading
     from regard.training.session import start
 
     folder = Run(options.run)
     start(folder, change(recipe(), read_changes(rest)), overwrite=True)
-    translator = Translator.load(folder)
+    translator = load_translator(options.run)
     test = list(open_data("phrasebook", "en-fr", "test", 500))
     found = translator.texts([pair.source for pair in test], Decoding(beam=4))
     references = [pair.target for pair in test]
-    reading, _ = choose_reading(translator, list(open_data("phrasebook", "en-fr", "valid", 100)))
-    error = error_rate(translator, test[:200], reading)
+    reading = recorded_reading(folder, translator)
+    error = error_rate(translator, test, reading)
     print(f"\nheld-out sentences: BLEU {bleu(found, references):.1f}  chrF {chrf(found, references):.1f}")
     print(f"word alignment from {reading.layer}: error rate {error:.2f}\n")
     for pair, text in list(zip(test, found, strict=True))[:SHOWN]:
@@ -53,7 +53,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
 def recipe() -> Any:
     """A small Transformer that learns the phrasebook in about two minutes on two cores."""
-    from regard.tasks.translation import PairData, Translation
+    from regard.tasks.pairs import PairData
+    from regard.tasks.translation import Translation
     from regard.training.loop import Training
     from regard.training.optimisers import MuonAndAdamW
     from regard.training.schedules import StableDecay

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from typing import Any
 
 
 def read_changes(words: list[str]) -> dict[str, Any]:
-    """`["--layers", "2", "--norm", "rms"]` → `{"layers": 2, "norm": "rms"}`; `--name=value` and `--name-part` too."""
+    """`["--layers", "2", "--norm", "rms"]` → `{"layers": 2, "norm": "rms"}`; `--name=value` and `--name-part` too.
+
+    An option without a value is switched on: `["--compile"]` → `{"compile": True}`.
+    """
     changes: dict[str, Any] = {}
     rest = list(words)
     while rest:
@@ -16,9 +20,7 @@ def read_changes(words: list[str]) -> dict[str, Any]:
             raise ValueError(f"unexpected argument {word!r}; options are written --name value")
         name, equals, value = word[2:].partition("=")
         if not equals:
-            if not rest or rest[0].startswith("--"):
-                raise ValueError(f"option --{name} needs a value")
-            value = rest.pop(0)
+            value = "true" if not rest or rest[0].startswith("--") else rest.pop(0)
         changes[name.replace("-", "_")] = read_value(value)
     return changes
 
@@ -29,3 +31,10 @@ def read_value(text: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError:
         return text
+
+
+def positive(text: str) -> int:
+    """For argparse: a whole number of at least 1."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)

@@ -6,9 +6,14 @@ import argparse
 import itertools
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from regard.cli.options import read_changes
+from regard.cli.options import positive, read_changes
+from regard.cli.progress import counting
+
+if TYPE_CHECKING:
+    from regard.tasks.alignment import Reading
+    from regard.tasks.translator import Rendering, Translator
 
 CHUNK = 1000  # lines of standard input that are sorted by length together
 
@@ -19,17 +24,21 @@ def add(verbs: Any) -> None:
         help="translate sentences with a trained run",
         description="Translate the given sentences, or standard input line by line; the order is kept.",
         epilog="Any field of the search is an option: --beam 5, --nbest 3, --length-penalty 0.6, --max-length 50, "
-        "--no-repeat 3, --sample true, --temperature 0.8, --top-k 20, --top-p 0.9, --seed 1.\n\n"
+        "--no-repeat 3, --sample, --temperature 0.8, --top-k 20, --top-p 0.9, --seed 1.\n\n"
         "examples:\n"
         '  regard translate runs/demo "The cat sees the dog."\n'
-        "  regard translate runs/demo --beam 5 --scores < sentences.txt > translations.txt\n",
+        "  regard translate runs/demo --beam 5 --scores < sentences.txt > translations.txt\n"
+        '  regard translate runs/demo --align "The black cat sleeps."\n',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
     verb.add_argument("text", metavar="TEXT", nargs="*", help="sentences; standard input where none is given")
-    verb.add_argument("--batch", type=int, default=32, help="sentences at a time (default 32)")
+    verb.add_argument("--batch", type=positive, default=32, help="sentences at a time (default 32; 1: line by line)")
     verb.add_argument("--scores", action="store_true", help="the score before each translation, and a tab")
+    verb.add_argument(
+        "--align", action="store_true", help="after each translation a tab and its word alignment, as 0-0 1-2 (Pharaoh)"
+    )
     verb.set_defaults(run_verb=run)
 
 
@@ -37,24 +46,65 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import Run
     from regard.config import change
     from regard.decoding import Decoding
-    from regard.tasks.translation import Translator
+    from regard.tasks.translation import load_translator, recorded_reading
 
-    search = change(Decoding(beam=4), read_changes(rest))
-    translator = Translator.load(Run(options.run))
-    texts: Iterable[str] = options.text or (line.rstrip("\n") for line in sys.stdin)
-    for chunk in chunks(texts):
-        filled = [text for text in chunk if text.strip()]
-        found = iter(translator.translate(filled, search, options.batch))
-        for text in chunk:
-            hypotheses = next(found) if text.strip() else []
-            lines = [translator.tokenizer.decode(one.tokens).replace("\n", " ") for one in hypotheses] or [""]
-            scores = [f"{one.score:.4f}\t" if options.scores else "" for one in hypotheses] or [""]
-            for score, line in zip(scores, lines, strict=True):
-                print(f"{score}{line}")
-        sys.stdout.flush()
+    changes = read_changes(rest)
+    search = change(Decoding(beam=1 if changes.get("sample") else 4), changes)
+    translator = load_translator(options.run)
+    reading = recorded_reading(Run(options.run), translator) if options.align else None
+    texts: Iterable[str] = options.text or standard_input()
+    alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
+    with counting("sentences translated", len(options.text) or None) as done:
+        for chunk in chunks(texts, 1 if alone else CHUNK):
+            filled = [text for text in chunk if text.strip()]
+            found = iter(translator.translate(filled, search, options.batch, say, done))
+            for text in chunk:
+                for one in next(found) if text.strip() else [None]:
+                    print(line(translator, one, options.scores, reading))
+            sys.stdout.flush()
 
 
-def chunks(texts: Iterable[str]) -> Iterator[list[str]]:
+def standard_input() -> Iterator[str]:
+    from regard.data.files import decoded
+
+    if sys.stdin is None:
+        raise ValueError("standard input is closed; name the sentences after the run, or a file after <")
+    if sys.stdin.isatty():
+        say("translating what you type, line by line; end with Ctrl-D")
+    return decoded(sys.stdin.buffer, "standard input")
+
+
+def chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
     iterator = iter(texts)
-    while chunk := list(itertools.islice(iterator, CHUNK)):
+    while chunk := list(itertools.islice(iterator, size)):
         yield chunk
+
+
+def line(translator: Translator, one: Rendering | None, scores: bool, reading: Reading | None) -> str:
+    """What is printed of a translation, on one line; an empty line of the input stays one."""
+    if one is None:
+        return ""
+    cells = [f"{one.score:.4f}"] if scores else []
+    cells.append(" ".join(one.text.splitlines()))
+    if reading is not None:
+        cells.append(pharaoh(translator, one, reading))
+    return "\t".join(cells)
+
+
+def pharaoh(translator: Translator, one: Rendering, reading: Reading) -> str:
+    """The links of a text and its translation as 0-0 1-2, counting what white space separates."""
+    from regard.data.pairs import Pair
+    from regard.tasks.alignment import align
+
+    links: list[str] = []
+    sources = targets = 0  # words before this part
+    for (source, target), found in zip(
+        one.parts, align(translator, [Pair(*part) for part in one.parts], reading), strict=True
+    ):
+        links += [f"{sources + left}-{targets + right}" for left, right in found]
+        sources, targets = sources + len(source.split()), targets + len(target.split())
+    return " ".join(links)
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

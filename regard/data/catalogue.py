@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from regard.config import nearest
 from regard.data.files import DataError
-from regard.data.pairs import Pair
+from regard.data.pairs import First, Pair
 from regard.data.sources import multi30k, tatoeba
 
 PHRASEBOOK_TRAIN, PHRASEBOOK_OTHER = 20_000, 1_000
@@ -81,7 +80,7 @@ def _first(read: Callable[[str, str], Iterable[Pair]]) -> Callable[[str, str, in
 
     def opened(languages: str, split: str, count: int | None) -> Iterable[Pair]:
         pairs = read(languages, split)
-        return pairs if count is None else _Stream(lambda: islice(iter(pairs), count))
+        return pairs if count is None else First(pairs, count)
 
     return opened
 

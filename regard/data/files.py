@@ -13,7 +13,7 @@ import itertools
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -90,14 +90,20 @@ def lines(path: Path) -> Iterator[str]:
     number = 0
     try:
         with _open(path) as file:
-            for number, line in enumerate(file, 1):
-                yield _decode(line.removeprefix(BOM) if number == 1 else line, path, number)
+            for number, line in enumerate(decoded(file, str(path)), 1):  # noqa: B007 (named when it breaks off)
+                yield line
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise DataError(
             f"{path}: the gzip file is cut off or damaged after line {number:,}; copy or download it again"
         ) from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
+
+
+def decoded(file: Iterable[bytes], name: str) -> Iterator[str]:
+    """Lines of bytes as text; a line that is not valid UTF-8 is named."""
+    for number, line in enumerate(file, 1):
+        yield _decode(line.removeprefix(BOM) if number == 1 else line, name, number)
 
 
 def locate(folder: str, *names: str) -> Path:
@@ -178,13 +184,13 @@ def _form(path: Path) -> str:
 # --- one line ---------------------------------------------------------------------------------------------------------
 
 
-def _decode(line: bytes, path: Path, number: int) -> str:
+def _decode(line: bytes, name: str, number: int) -> str:
     try:
         return line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise DataError(
-            f"{path}, line {number}: not valid UTF-8 (byte 0x{byte:02x} at place {error.start + 1}); save it as UTF-8"
+            f"{name}, line {number}: not valid UTF-8 (byte 0x{byte:02x} at place {error.start + 1}); save it as UTF-8"
         ) from None
 
 

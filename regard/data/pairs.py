@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,26 @@ class Pair:
     alignment: tuple[tuple[int, int], ...] = ()
     source_tags: tuple[str, ...] = ()
     target_tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class First:
+    """At most so many pairs of a source, as often as one iterates."""
+
+    pairs: Iterable[Pair]
+    count: int
+
+    def __iter__(self) -> Iterator[Pair]:
+        return islice(iter(self.pairs), self.count)
+
+    @property
+    def skipped(self) -> int:
+        return skipped(self.pairs)
+
+
+def skipped(pairs: Iterable[Pair]) -> int:
+    """How many empty lines the last pass over a source of pairs left out."""
+    return int(getattr(pairs, "skipped", 0))
 
 
 def spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:

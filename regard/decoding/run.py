@@ -64,7 +64,10 @@ def translate(
     """Targets of source tokens (B, S), of which `keep` are real."""
     with torch.no_grad():
         state = model.begin(model.encode(source, keep))
-    return decode(model, state, start, end, options, limits_of(source, keep, options), generator=generator)
+    limits = limits_of(source, keep, options)
+    if model.longest is not None:
+        limits = limits.clamp(max=model.longest)  # the start takes a place, the last token none
+    return decode(model, state, start, end, options, limits, generator=generator)
 
 
 def complete(
@@ -77,6 +80,9 @@ def complete(
 ) -> list[list[Hypothesis]]:
     """What follows prompts (B, T), of which `keep` are real, padded on either side; hypotheses leave them out."""
     limits = limits_of(prompt, keep, options)
+    if model.longest is not None:
+        lengths = prompt.shape[1] if keep is None else keep.sum(1)
+        limits = torch.minimum(limits, model.longest + 1 - torch.as_tensor(lengths, device=limits.device))
     return decode(model, model.begin(), prompt, end, options, limits, keep=keep, generator=generator)
 
 

@@ -49,6 +49,13 @@ class Model(nn.Module):
         """The names under which `regard.watch` shows attention layers, from first to last."""
         return []
 
+    @property
+    def longest(self) -> int | None:
+        """The most tokens a row may have: the shortest table of learned positions; None for any number."""
+        parts = (module for module in self.modules() if module is not self)
+        limits = (getattr(part, "longest", None) for part in parts)
+        return min((limit for limit in limits if isinstance(limit, int)), default=None)
+
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         """Of a forward pass over a batch, and of what training on it keeps."""
         raise TypeError(f"{type(self).__name__} does not say what it costs")

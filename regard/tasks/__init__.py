@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
+from typing import Any
 
 
-def load() -> None:
+def register() -> None:
     """Import every task, so that recipes can name it by its kind."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
+
+
+def load(run: str | Path) -> Any:
+    """What a trained run is used by, whatever it was trained for: a `Translator` for translation."""
+    from regard.checkpoint import Run
+    from regard.config import from_dict
+    from regard.tasks.base import TaskConfig
+
+    register()
+    folder = Run(run)
+    return from_dict(TaskConfig, folder.section("task"), "task").load(folder)

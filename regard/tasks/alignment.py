@@ -6,28 +6,27 @@ which layer, follows the gold alignment best is chosen on validation pairs and r
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from regard.config import Config
 from regard.data.pairs import Pair, spans
 from regard.data.tokenizers import END, START
 from regard.nn.watch import watch
-from regard.tasks.scores import alignment_error_rate
+from regard.tasks.scores import Links, alignment_error_rate
+from regard.tasks.translator import Translator, padded
 
-if TYPE_CHECKING:
-    from regard.tasks.translation import Translator
-
-Links = list[tuple[int, int]]
 Matrix = NDArray[np.float32]
+BATCH = 32
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Config):
     """Which weights are an alignment: the mean head of a layer, of the row that predicts a token or reads it."""
 
     layer: str
@@ -35,42 +34,16 @@ class Reading:
 
     def links(self, weights: Matrix) -> Links:
         """For each target word the source word that it looks at most; (T, S) words."""
-        return [(int(row.argmax()), target) for target, row in enumerate(weights) if row.max() > 0]
+        return [(int(row.argmax()), target) for target, row in enumerate(weights) if len(row) and row.max() > 0]
 
 
-def words_of(pair: Pair) -> tuple[Sequence[str], Sequence[str]]:
-    """Gold words where they are known, else what white space separates."""
-    return pair.source_words or pair.source.split(), pair.target_words or pair.target.split()
+def cross_layers(translator: Translator) -> list[str]:
+    return fnmatch.filter(translator.model.attention_names(), "*.cross")
 
 
-def membership(pieces: Sequence[tuple[int, int, int]], text: str, words: Sequence[str]) -> Matrix:
-    """(words, pieces): 1 where a piece lies in a word."""
-    table = np.zeros((len(words), len(pieces)), dtype=np.float32)
-    for word, (start, end) in enumerate(spans(text, words)):
-        for piece, (_, left, right) in enumerate(pieces):
-            table[word, piece] = left < end and right > start
-    return table
-
-
-@torch.no_grad()
-def cross_weights(translator: Translator, pairs: Sequence[Pair], shift: int) -> dict[str, list[Matrix]]:
-    """By layer, for each pair: (target words, source words), the mean of the heads, as the given target is written."""
-    found: dict[str, list[Matrix]] = {}
-    for pair in pairs:
-        source_pieces = translator.tokenizer.pieces(pair.source)
-        target_pieces = translator.tokenizer.pieces(pair.target)
-        source = torch.tensor([[piece[0] for piece in source_pieces] + [END]], device=translator.device)
-        target = torch.tensor([[START] + [piece[0] for piece in target_pieces]], device=translator.device)
-        with watch(translator.model, "decoder.*.cross") as seen:
-            translator.model.features(source, target)
-        source_words, target_words = words_of(pair)
-        columns = membership(source_pieces, pair.source, source_words)
-        rows = membership(target_pieces, pair.target, target_words)
-        rows /= np.maximum(rows.sum(1, keepdims=True), 1)
-        for layer in seen:
-            pieces = seen.last(layer)[0].mean(0).float().cpu().numpy()[shift : shift + len(target_pieces), :-1]
-            found.setdefault(layer, []).append(rows @ pieces @ columns.T)
-    return found
+def usual_reading(translator: Translator) -> Reading:
+    """Where no gold alignment can choose: the last layer but one, as it reads a token. arXiv:1909.02074, 2004.14675"""
+    return Reading(cross_layers(translator)[-2:][0], shift=1)
 
 
 def choose_reading(translator: Translator, pairs: Sequence[Pair]) -> tuple[Reading, float]:
@@ -85,6 +58,58 @@ def choose_reading(translator: Translator, pairs: Sequence[Pair]) -> tuple[Readi
     return best, error
 
 
+def align(translator: Translator, pairs: Sequence[Pair], reading: Reading) -> list[Links]:
+    """The links (source word, target word) of each pair."""
+    weights = cross_weights(translator, pairs, reading.shift, reading.layer)[reading.layer]
+    return [reading.links(one) for one in weights]
+
+
 def error_rate(translator: Translator, pairs: Sequence[Pair], reading: Reading) -> float:
-    weights = cross_weights(translator, pairs, reading.shift)[reading.layer]
-    return alignment_error_rate([reading.links(one) for one in weights], [pair.alignment for pair in pairs])
+    return alignment_error_rate(align(translator, pairs, reading), [pair.alignment for pair in pairs])
+
+
+@torch.no_grad()
+def cross_weights(
+    translator: Translator, pairs: Sequence[Pair], shift: int, layer: str = "decoder.*.cross"
+) -> dict[str, list[Matrix]]:
+    """By layer, for each pair: (target words, source words), the mean of the heads, as the given target is written."""
+    tokenizer, device = translator.tokenizer, translator.device
+    found: dict[str, list[Matrix]] = {name: [] for name in fnmatch.filter(cross_layers(translator), layer)}
+    for start in range(0, len(pairs), BATCH):
+        chosen = pairs[start : start + BATCH]
+        sources = [tokenizer.pieces(pair.source) for pair in chosen]
+        targets = [tokenizer.pieces(pair.target) for pair in chosen]
+        source, keep = padded([np.array([*(piece[0] for piece in pieces), END]) for pieces in sources], device)
+        target, _ = padded([np.array([START, *(piece[0] for piece in pieces)]) for pieces in targets], device)
+        with watch(translator.model, layer) as seen:
+            translator.model.features(source, target, keep)
+        for name in seen:
+            weights = seen.last(name).mean(1).float().cpu().numpy()  # (B, T, S)
+            for pair, one, left, right in zip(chosen, weights, sources, targets, strict=True):
+                found[name].append(of_words(pair, one[shift : shift + len(right), : len(left)], left, right))
+    return found
+
+
+Pieces = Sequence[tuple[int, int, int]]  # id, start, end in the text
+
+
+def of_words(pair: Pair, weights: Matrix, source: Pieces, target: Pieces) -> Matrix:
+    """(target pieces, source pieces) → (target words, source words): a word's rows are averaged, its columns added."""
+    source_words, target_words = words_of(pair)
+    columns, rows = membership(source, pair.source, source_words), membership(target, pair.target, target_words)
+    rows /= np.maximum(rows.sum(1, keepdims=True), 1)
+    return np.asarray(rows @ weights @ columns.T, dtype=np.float32)
+
+
+def words_of(pair: Pair) -> tuple[Sequence[str], Sequence[str]]:
+    """Gold words where they are known, else what white space separates."""
+    return pair.source_words or pair.source.split(), pair.target_words or pair.target.split()
+
+
+def membership(pieces: Pieces, text: str, words: Sequence[str]) -> Matrix:
+    """(words, pieces): 1 where a piece lies in a word."""
+    table = np.zeros((len(words), len(pieces)), dtype=np.float32)
+    for word, (start, end) in enumerate(spans(text, words)):
+        for piece, (_, left, right) in enumerate(pieces):
+            table[word, piece] = left < end and right > start
+    return table

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from torch import Tensor
 
+from regard.checkpoint import Run
 from regard.config import Part
 from regard.data.batches import Batches
 from regard.models import Model, ModelConfig
@@ -25,6 +26,10 @@ class TaskConfig(Part, family="task"):
         """Prepare the data in the run folder, or find it prepared; `say` hears what takes its time."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")
 
+    def load(self, run: Run) -> Any:
+        """What a person uses of a trained run; it needs no training data."""
+        raise TypeError(f"{type(self).__name__} is a family, not a task")
+
 
 @dataclass
 class Validation:
@@ -37,8 +42,9 @@ class Validation:
 class Task(Protocol):
     """A task with its data at hand."""
 
-    metric: str  # the name of the metric that chooses the best weights
-    higher_is_better: bool
+    metrics: ClassVar[
+        Mapping[str, bool]
+    ]  # name → whether higher is better; the first chooses the best weights unless told
 
     def fit(self, model: ModelConfig) -> ModelConfig:
         """The model's config with what the data decides: its vocabulary."""
@@ -52,5 +58,8 @@ class Task(Protocol):
     def validate(self, model: Model) -> Validation:
         """On held-out examples; the model is in eval mode."""
 
-    def sections(self, model: Model) -> list[tuple[str, str]]:
+    def findings(self, model: Model) -> dict[str, Any]:
+        """What the config of the run records about its trained model, by section; JSON values alone."""
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
         """What the report of a run shows of this task: headings and HTML, made with `regard.page`."""

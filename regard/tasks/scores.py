@@ -9,7 +9,9 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
+from sacrebleu.significance import PairedTest, Result
 
+Links = list[tuple[int, int]]  # (source word, target word)
 BUCKETS = (5, 10, 15, 20, 30, 40, 60)  # upper ends, in words of the source
 
 
@@ -37,6 +39,45 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 
 def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
     return float(CHRF().corpus_score(list(hypotheses), [list(references)]).score)
+
+
+def tokenised_bleu(hypotheses: Sequence[str], references: Sequence[str], language: str) -> Score:
+    """As many papers state it: lower-cased, tokenised by Moses' rules, BLEU on those tokens."""
+    try:
+        from sacremoses import MosesTokenizer
+    except ImportError as error:
+        raise ValueError("sacremoses is not installed: pip install 'regard[scores]'") from error
+    moses = MosesTokenizer(lang=language)
+    sides = [
+        [moses.tokenize(text.lower(), escape=False, return_str=True) for text in s] for s in (hypotheses, references)
+    ]
+    metric = BLEU(tokenize="none", force=True)
+    value = metric.corpus_score(sides[0], [sides[1]]).score
+    return Score(value, f"{metric.get_signature()}|lower-cased|sacremoses:{language}")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A score beside another system's, and how likely so large a difference is by chance."""
+
+    value: float
+    other: float
+    p_value: float
+    signature: str
+
+
+def compare(hypotheses: Sequence[str], others: Sequence[str], references: Sequence[str]) -> dict[str, Comparison]:
+    """Paired bootstrap resampling, 1,000 samples. Koehn 2004, as sacreBLEU computes it."""
+    systems: list[tuple[str, Sequence[str]]] = [("other", list(others)), ("own", list(hypotheses))]
+    test = PairedTest(systems, {"BLEU": BLEU(), "chrF": CHRF()}, [list(references)], test_type="bs")
+    signatures, results = test()
+    found = {}
+    for name, signature in signatures.items():
+        other, own = results[name]
+        assert isinstance(other, Result)
+        assert isinstance(own, Result)
+        found[name.removesuffix("2")] = Comparison(own.score, other.score, float(own.p_value or 0.0), str(signature))
+    return found
 
 
 def bleu_by_length(

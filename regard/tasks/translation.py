@@ -2,78 +2,39 @@
 
 from __future__ import annotations
 
-import fnmatch
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from regard import tasks
 from regard.checkpoint import Run, RunError, put_weights, read_tensors
-from regard.config import Config, ConfigError, Rate, Size, change, from_dict
-from regard.data.batches import Batches, pad
-from regard.data.catalogue import open_data
-from regard.data.files import DataError, PairFile, ParallelFiles
-from regard.data.pairs import Pair
+from regard.config import Rate, Size, change, from_dict, to_dict
+from regard.data.batches import Batches
+from regard.data.files import DataError
+from regard.data.pairs import Pair, skipped
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import END, PAD, START, Tokenizer
-from regard.decoding import Decoding, Hypothesis, translate
+from regard.decoding import Decoding
 from regard.models import EncoderDecoderModel, Model, ModelConfig
+from regard.nn.device import choose_device
 from regard.page.html import cards
 from regard.page.svg import bar_chart, word_matrix
-from regard.tasks.alignment import Reading, choose_reading, cross_weights, words_of
+from regard.tasks.alignment import Reading, choose_reading, cross_weights, usual_reading, words_of
 from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.pairs import PairData
 from regard.tasks.scores import bleu, bleu_by_length, chrf
+from regard.tasks.translator import Translator, padded
 
 TokenizerKind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
 MOST_VALIDATED = 500  # sentences that are translated while training; the loss is computed on all
-MOST_ALIGNED = 100  # pairs with gold links that choose which layer is shown
+MOST_ALIGNED = 100  # pairs with gold links that choose which layer is read as an alignment
 SAMPLES = 5
-
-
-@dataclass(frozen=True)
-class PairData(Config):
-    """Where sentence pairs come from: one file, two parallel files, or a named set."""
-
-    file: str | None = None
-    source: str | None = None
-    target: str | None = None
-    name: str | None = None
-    languages: str | None = None
-    split: str = "train"
-    columns: tuple[str, ...] | None = None
-    count: Size | None = None
-
-    def check(self) -> None:
-        ways = [self.file is not None, self.source is not None or self.target is not None, self.name is not None]
-        if sum(ways) > 1:
-            raise ConfigError(
-                "sentence pairs come from one file, from two parallel files or from a named set: choose one"
-            )
-        if (self.source is None) != (self.target is None):
-            raise ConfigError(f"source {self.source!r} and target {self.target!r}: parallel files come in two")
-        if self.columns is not None and len(self.columns) != 2:
-            raise ConfigError(f"columns {','.join(self.columns)}: name two, the source's and the target's")
-
-    @property
-    def given(self) -> bool:
-        return any((self.file, self.source, self.name))
-
-    def pairs(self) -> Iterable[Pair]:
-        if self.name is not None:
-            return open_data(self.name, self.languages, self.split, self.count)
-        pairs: Iterable[Pair]
-        if self.file is not None:
-            pairs = PairFile(self.file, cast("tuple[str, str] | None", self.columns))
-        elif self.source is not None and self.target is not None:
-            pairs = ParallelFiles(self.source, self.target)
-        else:
-            raise DataError("no sentence pairs were given: name a file, two parallel files or a data set")
-        return pairs if self.count is None else itertools.islice(iter(pairs), self.count)
 
 
 @dataclass(frozen=True)
@@ -90,19 +51,8 @@ class Translation(TaskConfig, kind="translate"):
     def open(self, folder: Path, say: Say) -> TranslationTask:
         return TranslationTask(self, folder, say)
 
-
-class Translator:
-    """A model and its tokenizer: text in, text out. It needs no training data."""
-
-    def __init__(self, model: EncoderDecoderModel, tokenizer: Tokenizer, max_length: int) -> None:
-        self.model, self.tokenizer, self.max_length = model, tokenizer, max_length
-
-    @classmethod
-    def load(cls, run: Run) -> Translator:
-        """The best weights of a run folder, ready to use."""
-        task = from_dict(TaskConfig, run.section("task"), "task")
-        if not isinstance(task, Translation):
-            raise RunError(f"{run.path} was trained to {task.kind}, not to translate")
+    def load(self, run: Run) -> Translator:
+        """The best weights of the run, ready to use."""
         model = from_dict(ModelConfig, run.section("model"), "model").build()
         put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
         tokenizer = Tokenizer.load(run.tokenizer_path)
@@ -111,52 +61,14 @@ class Translator:
                 f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {model.config.vocabulary}: "
                 "they do not belong together"
             )
-        return cls(cast(EncoderDecoderModel, model.eval()), tokenizer, task.max_length)
-
-    def translate(self, texts: Sequence[str], options: Decoding, batch: int = 32) -> list[list[Hypothesis]]:
-        """The best hypotheses of each text, in the order of the texts; batches are made by length."""
-        rows = self.tokenizer.encode(list(texts))
-        for number, row in enumerate(rows):
-            if len(row) >= self.max_length:
-                limit = self.max_length - 1
-                raise DataError(f"sentence {number + 1} has {len(row)} tokens, the model reads {limit}: split it")
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        results: list[list[Hypothesis]] = [[] for _ in rows]
-        for start in range(0, len(order), batch):
-            chosen = order[start : start + batch]
-            source, keep = self.source([rows[i] for i in chosen])
-            found = translate(self.model, source, keep, options, start=START, end=END)
-            for i, hypotheses in zip(chosen, found, strict=True):
-                results[i] = hypotheses
-        return results
-
-    def texts(self, texts: Sequence[str], options: Decoding, batch: int = 32) -> list[str]:
-        """The best translation of each text."""
-        return [self.tokenizer.decode(found[0].tokens) for found in self.translate(texts, options, batch)]
-
-    def source(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor | None]:
-        """Token rows, each with its end, as a padded batch and its mask, None where nothing is padded."""
-        return padded([np.array([*row, END]) for row in rows], self.device)
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
-
-
-def padded(rows: Sequence[np.ndarray[Any, Any]], device: torch.device) -> tuple[Tensor, Tensor | None]:
-    """(B, T) on the device and the mask of real tokens; no mask where all rows are of one length."""
-    lengths = np.array([len(row) for row in rows])
-    batch = torch.from_numpy(pad(rows, PAD)).to(device)
-    if lengths.min() == lengths.max():
-        return batch, None
-    return batch, (torch.arange(batch.shape[1]) < torch.from_numpy(lengths)[:, None]).to(device)
+        model = model.eval().to(choose_device())
+        return Translator(cast(EncoderDecoderModel, model), tokenizer, self.max_length)
 
 
 class TranslationTask:
     """Data on disk beside the run, so that a corpus may be larger than memory and a resumed run reads nothing again."""
 
-    metric = "bleu"
-    higher_is_better = True
+    metrics: ClassVar[Mapping[str, bool]] = {"bleu": True, "chrf": True, "loss": False}
 
     def __init__(self, config: Translation, folder: Path, say: Say) -> None:
         self.config = config
@@ -177,6 +89,7 @@ class TranslationTask:
     def short_enough(self, pairs: Iterable[Pair], say: Say) -> list[Pair]:
         """The validation pairs that the model can read and write."""
         every = list(pairs)
+        say_skipped(pairs, "validation", say)
         sides = [self.tokenizer.encode([getattr(pair, side) for pair in every]) for side in ("source", "target")]
         longest = [max(len(source), len(target)) for source, target in zip(*sides, strict=True)]
         kept = [pair for pair, length in zip(every, longest, strict=True) if length < self.config.max_length]
@@ -187,12 +100,12 @@ class TranslationTask:
         return kept
 
     def write_tokens(self, folder: Path, say: Say) -> None:
-        dropped = 0
+        dropped, pairs = 0, self.config.train.pairs()
 
         def rows() -> Iterable[tuple[Sequence[int], ...]]:
             nonlocal dropped
-            pairs = iter(self.config.train.pairs())
-            while chunk := list(itertools.islice(pairs, 10_000)):
+            stream = iter(pairs)
+            while chunk := list(itertools.islice(stream, 10_000)):
                 sources = self.tokenizer.encode([pair.source for pair in chunk])
                 targets = self.tokenizer.encode([pair.target for pair in chunk])
                 for source, target in zip(sources, targets, strict=True):
@@ -204,8 +117,9 @@ class TranslationTask:
         store = write_store(folder, rows(), self.tokenizer.vocabulary, fingerprint=self.tokenizer.fingerprint)
         if len(store) == 0:
             raise DataError(f"no training pair is shorter than {self.config.max_length} tokens")
+        say_skipped(pairs, "training", say)
         if dropped:
-            say(f"{dropped:,} pairs of {self.config.max_length} tokens or more were dropped")
+            say(f"{dropped:,} training pairs of {self.config.max_length} tokens or more were dropped")
 
     def fit(self, model: ModelConfig) -> ModelConfig:
         return change(model, {"vocabulary": self.tokenizer.vocabulary})
@@ -240,8 +154,7 @@ class TranslationTask:
             loss, tokens = self.pair_loss(model, [sources[i] for i in rows], [targets[i] for i in rows], 0.0)
             total, count = total + float(loss), count + tokens
         chosen = self.valid[:MOST_VALIDATED]
-        translator = Translator(cast(EncoderDecoderModel, model), self.tokenizer, self.config.max_length)
-        found = translator.texts([pair.source for pair in chosen], Decoding(), batch=64)
+        found = self.translator(model).texts([pair.source for pair in chosen], Decoding(), batch=64)
         references = [pair.target for pair in chosen]
         samples = [
             {"source": pair.source, "output": text, "reference": pair.target}
@@ -250,8 +163,19 @@ class TranslationTask:
         metrics = {"loss": total / count, "bleu": bleu(found, references), "chrf": chrf(found, references)}
         return Validation(metrics, samples)
 
-    def sections(self, model: Model) -> list[tuple[str, str]]:
-        translator = Translator(cast(EncoderDecoderModel, model), self.tokenizer, self.config.max_length)
+    def translator(self, model: Model) -> Translator:
+        return Translator(cast(EncoderDecoderModel, model), self.tokenizer, self.config.max_length)
+
+    def findings(self, model: Model) -> dict[str, Any]:
+        """Which layer is read as an alignment, and its error rate where gold links could choose it."""
+        gold = [pair for pair in self.valid if pair.alignment][:MOST_ALIGNED]
+        if not gold:
+            return {"alignment": {**to_dict(usual_reading(self.translator(model))), "error_rate": None}}
+        reading, error = choose_reading(self.translator(model), gold)
+        return {"alignment": {**to_dict(reading), "error_rate": error}}
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        translator = self.translator(model)
         chosen = self.valid[:MOST_VALIDATED]
         sources, references = [pair.source for pair in chosen], [pair.target for pair in chosen]
         found = translator.texts(sources, Decoding(), batch=64)
@@ -262,27 +186,42 @@ class TranslationTask:
         by_length = bar_chart(bars, "words of the source", "BLEU by length of the source")
         return [
             ("BLEU by length of the source", cards([("greedy, validation sentences", by_length)])),
-            ("Which source word each target word looks at", self.alignments(translator)),
+            ("Which source word each target word looks at", self.alignments(translator, findings["alignment"])),
         ]
 
-    def alignments(self, translator: Translator) -> str:
-        """Matrices of some validation pairs, from the layer that follows gold best, or the last where there is none."""
-        gold = [pair for pair in self.valid if pair.alignment][:MOST_ALIGNED]
-        if gold:
-            reading, error = choose_reading(translator, gold)
-            about = f"{reading.layer}, alignment error rate {error:.2f}; gold links are outlined"
-        else:
-            reading = Reading(fnmatch.filter(translator.model.attention_names(), "*.cross")[-1])
-            about = reading.layer
+    def alignments(self, translator: Translator, chosen: Mapping[str, Any]) -> str:
+        """Matrices of some validation pairs, as the recorded layer reads them."""
+        reading, error = Reading(chosen["layer"], chosen["shift"]), chosen["error_rate"]
+        gold = "" if error is None else f", alignment error rate {error:.2f}; gold links are outlined"
         shown = [pair for pair in self.valid if 4 <= len(pair.source.split()) <= 14][:SAMPLES]
-        if not shown:
-            return ""
-        matrices = cross_weights(translator, shown, reading.shift)[reading.layer]
+        matrices = cross_weights(translator, shown, reading.shift, reading.layer)[reading.layer]
         drawn = []
         for pair, weights in zip(shown, matrices, strict=True):
             columns, rows = words_of(pair)
-            drawn.append((about, word_matrix(rows, columns, weights.tolist(), pair.alignment, pair.source)))
-        return cards(drawn)
+            matrix = word_matrix(rows, columns, weights.tolist(), pair.alignment, pair.source)
+            drawn.append((f"{reading.layer}{gold}", matrix))
+        return cards(drawn) if drawn else ""
+
+
+def load_translator(folder: str | Path) -> Translator:
+    """The translator of a run folder; a run of another task is refused."""
+    tasks.register()  # so that a run of any task is understood
+    run = Run(folder)
+    task = from_dict(TaskConfig, run.section("task"), "task")
+    if not isinstance(task, Translation):
+        raise RunError(f"{run.path} was trained to {task.kind}, not to translate")
+    return task.load(run)
+
+
+def recorded_reading(run: Run, translator: Translator) -> Reading:
+    """The layer that the run recorded as its alignment."""
+    recorded = run.read_config().get("alignment")
+    return Reading(recorded["layer"], recorded["shift"]) if recorded else usual_reading(translator)
+
+
+def say_skipped(pairs: Iterable[Pair], which: str, say: Say) -> None:
+    if count := skipped(pairs):
+        say(f"{count:,} empty lines of the {which} pairs were skipped")
 
 
 def _keeps_the_contract(task: TranslationTask) -> Task:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.checkpoint import weights_of
-from regard.config import Part, Rate
+from regard.config import Part, Rate, Size
 
 
 @dataclass(frozen=True)
@@ -96,3 +97,47 @@ class ExponentialAverage(Average):
     def put_state(self, state: dict[str, Tensor]) -> None:
         for name, mean in self.weights().items():
             mean.copy_(state[name])
+
+
+@dataclass(frozen=True)
+class Last(AverageConfig, kind="last"):
+    """The mean of the last `count` snapshots, one `every` so many steps. Vaswani et al. 2017, section 6.1"""
+
+    count: Size = 5
+    every: Size = 100
+
+    def build(self, model: nn.Module) -> Average:
+        return LastAverage(model, self.count, self.every)
+
+
+class LastAverage(Average):
+    """Before the first snapshot the weights are the model's own."""
+
+    def __init__(self, model: nn.Module, count: int, every: int) -> None:
+        super().__init__(model)
+        self.every = every
+        self.snapshots: deque[dict[str, Tensor]] = deque(maxlen=count)
+
+    def update(self, step: int) -> None:
+        if step % self.every == 0:
+            self.snapshots.append({name: weight.clone() for name, weight in weights_of(self.model).items()})
+
+    def weights(self) -> dict[str, Tensor]:
+        if not self.snapshots:
+            return super().weights()
+        names = self.snapshots[0]
+        return {name: torch.stack([snapshot[name] for snapshot in self.snapshots]).mean(0) for name in names}
+
+    def state(self) -> dict[str, Tensor]:
+        return {
+            f"{number}/{name}": weight
+            for number, snapshot in enumerate(self.snapshots)
+            for name, weight in snapshot.items()
+        }
+
+    def put_state(self, state: dict[str, Tensor]) -> None:
+        found: dict[int, dict[str, Tensor]] = defaultdict(dict)
+        for key, weight in state.items():
+            number, _, name = key.partition("/")
+            found[int(number)][name] = weight
+        self.snapshots.extend(found[number] for number in sorted(found))

@@ -13,21 +13,28 @@ import torch
 from torch import Tensor, nn
 
 from regard.checkpoint import Run, put_weights, read_json, read_tensors, weights_of, write_tensors, write_text
-from regard.config import Config, Count, Positive, Size
+from regard.config import Config, ConfigError, Count, Positive, Size, nearest
 from regard.models import Model
+from regard.nn.block import StackLayers
+from regard.nn.device import DeviceName, Precision, autocast, put_random_state, random_state
 from regard.tasks.base import Task
 from regard.training.averaging import AverageConfig, Exponential
 from regard.training.optimisers import AdamW, OptimiserConfig, put_state, scale_rates, state_tensors
 from regard.training.records import Listen
 from regard.training.schedules import InverseRoot, ScheduleConfig
 
+EXPLODED = 3  # times the first loss
 TOLD_EVERY = 10  # steps between records; on other devices a record is also where the loop waits for a number
 
 
 @dataclass(frozen=True)
 class Training(Config):
     """How to train. A run ends at `max_steps`, after `max_minutes`, or when `patience` validations in a row were no
-    better than the best (0: never)."""
+    better than the best (0: never) by `metric`, the task's own unless named.
+
+    `precision` is that of matrix products: bf16 by itself only on a device that gains from it. `compile` lets torch
+    compile the layers: a minute or more at first, worth it for long runs on an accelerator.
+    """
 
     seed: int = 1
     batch_tokens: Size = 4096
@@ -36,11 +43,16 @@ class Training(Config):
     max_minutes: Positive | None = None
     validate_every: Size = 500
     patience: Count = 0
+    metric: str | None = None
     clip: Positive | None = 1.0
     optimiser: OptimiserConfig = AdamW()
     schedule: ScheduleConfig = InverseRoot()
     average: AverageConfig = Exponential()
     keep_checkpoints: Size = 2
+    device: DeviceName = "auto"
+    precision: Precision = "auto"
+    compile: bool = False
+    tensorboard: bool = False
 
 
 class TrainingError(ValueError):
@@ -55,6 +67,7 @@ class Progress:
     epoch: int = 0
     step_in_epoch: int = 0
     seconds: float = 0.0
+    first_loss: float | None = None
     best: float | None = None
     best_step: int = 0
     no_better: int = 0
@@ -66,6 +79,13 @@ class Trainer:
 
     def __init__(self, run: Run, task: Task, model: Model, config: Training, listen: Listen) -> None:
         self.run, self.task, self.model, self.config, self.listen = run, task, model, config, listen
+        self.metric = config.metric or next(iter(task.metrics))
+        if self.metric not in task.metrics:
+            raise ConfigError(f"metric: the task has no {self.metric!r}: {nearest(self.metric, task.metrics)}")
+        self.device = next(model.parameters()).device
+        self.autocast = autocast(self.device, config.precision)
+        if config.compile:
+            compile_stacks(model)
         self.optimisers = config.optimiser.build(model)
         self.average = config.average.build(model)
         self.batches = task.batches(config.batch_tokens, config.seed)
@@ -88,11 +108,12 @@ class Trainer:
             progress.epoch, progress.step_in_epoch = epoch, step_in_epoch
             spent, tokens = spent + time.monotonic() - begun, tokens + count
             progress.seconds = before + time.monotonic() - started
-            if progress.step % TOLD_EVERY == 0 or progress.step >= self.config.max_steps:
+            ending = self.ending()
+            due = progress.step % self.config.validate_every == 0 or ending
+            if progress.step % TOLD_EVERY == 0 or due:  # a loss that is no number must be found before it is saved
                 self.tell(losses, spent / max(progress.step - told, 1), tokens / max(spent, 1e-9))
                 spent, tokens, told, losses = 0.0, 0, progress.step, []
-            ending = self.ending()
-            if progress.step % self.config.validate_every == 0 or ending:
+            if due:
                 if not self.interrupted:
                     self.validate()
                 self.save()
@@ -114,7 +135,8 @@ class Trainer:
     def step(self, groups: list[np.ndarray[Any, Any]]) -> tuple[Tensor, int]:
         """One optimiser step over some batches; returns their summed loss and the number of tokens."""
         if len(groups) == 1:
-            loss, count = self.task.loss(self.model, groups[0])
+            with self.autocast:
+                loss, count = self.task.loss(self.model, groups[0])
             torch.autograd.backward(loss / count)
         else:
             loss, count = self.accumulate(groups)
@@ -133,7 +155,8 @@ class Trainer:
         """Batches too large for memory at once: gradients of the sums add up, then are divided by all tokens."""
         total, count = torch.zeros(()), 0
         for indices in groups:
-            loss, tokens = self.task.loss(self.model, indices)
+            with self.autocast:
+                loss, tokens = self.task.loss(self.model, indices)
             torch.autograd.backward(loss)
             total, count = total + loss.detach().cpu(), count + tokens
         for parameter in self.model.parameters():
@@ -158,7 +181,9 @@ class Trainer:
 
     def tell(self, losses: list[tuple[Tensor, int]], seconds: float, speed: float) -> None:
         loss = sum(float(total) for total, _ in losses) / sum(count for _, count in losses)
-        if not math.isfinite(loss):
+        if self.progress.first_loss is None:
+            self.progress.first_loss = loss
+        if not math.isfinite(loss) or loss > EXPLODED * self.progress.first_loss:
             self.fail(loss)
         rate = self.optimisers[-1].param_groups[0]["lr"]
         self.listen(
@@ -181,20 +206,20 @@ class Trainer:
             f"the last good checkpoint is {self.run.checkpoint(saved[-1])}" if saved else "there is no checkpoint yet"
         )
         raise TrainingError(
-            f"the loss became {loss} by step {self.progress.step}, in a batch with the examples {rows}, …; {last}; "
+            f"the loss became {loss:g} by step {self.progress.step}, in a batch with the examples {rows}, …; {last}; "
             "try a lower rate or a longer warm-up"
         )
 
     def validate(self) -> None:
         progress, task = self.progress, self.task
-        random = torch.get_rng_state()
+        random = random_state(self.device)
         self.model.eval()
         with self.average.applied():
             result = task.validate(self.model)
         self.model.train()
-        torch.set_rng_state(random)
-        value = result.metrics[task.metric]
-        better = progress.best is None or (value > progress.best if task.higher_is_better else value < progress.best)
+        put_random_state(random)
+        value, higher = result.metrics[self.metric], task.metrics[self.metric]
+        better = progress.best is None or (value > progress.best if higher else value < progress.best)
         progress.no_better = 0 if better else progress.no_better + 1
         progress.metrics = result.metrics
         if better:
@@ -217,7 +242,7 @@ class Trainer:
             if averaged := self.average.state():
                 write_tensors(folder / "average.safetensors", averaged)
             write_tensors(folder / "optimiser.safetensors", state_tensors(self.optimisers, self.model))
-            write_tensors(folder / "random.safetensors", {"cpu": torch.get_rng_state()})
+            write_tensors(folder / "random.safetensors", random_state(self.device))
             write_text(folder / "progress.json", json.dumps(asdict(self.progress), indent=2) + "\n")
         self.run.forget_checkpoints(self.config.keep_checkpoints)
 
@@ -225,8 +250,15 @@ class Trainer:
         """Continue from a checkpoint as if nothing had happened."""
         folder = self.run.checkpoint(step)
         put_weights(self.model, read_tensors(folder / "model.safetensors"), str(folder))
-        if self.average.state():
+        if (folder / "average.safetensors").exists():
             self.average.put_state(read_tensors(folder / "average.safetensors"))
         put_state(self.optimisers, self.model, read_tensors(folder / "optimiser.safetensors"))
-        torch.set_rng_state(read_tensors(folder / "random.safetensors")["cpu"])
+        put_random_state(read_tensors(folder / "random.safetensors"))
         self.progress = Progress(**read_json(folder / "progress.json"))
+
+
+def compile_stacks(model: Model) -> None:
+    """Compile the layers in place: names, weights and checkpoints stay what they are."""
+    for module in model.modules():
+        if isinstance(module, StackLayers):
+            module.compile(dynamic=True)

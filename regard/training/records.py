@@ -7,10 +7,18 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 Record = dict[str, Any]  # {"event": "step" | "validation" | …, "step": int, …} with JSON values only
 Listen = Callable[[Record], None]
+
+
+class Output(Protocol):
+    """Something that reads records."""
+
+    def __call__(self, record: Record) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class JsonLines:
@@ -42,6 +50,31 @@ def read_records(path: Path) -> list[Record]:
     """All whole records of a file."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [json.loads(line) for line in lines if _step(line) is not None]
+
+
+class TensorBoard:
+    """Losses, rates, speeds and metrics as TensorBoard's event files."""
+
+    def __init__(self, folder: Path, after: int | None = None) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            raise ValueError("tensorboard is not installed: pip install 'regard[logging]'") from error
+        self.writer: Any = SummaryWriter(str(folder), purge_step=None if after is None else after + 1)
+
+    def __call__(self, record: Record) -> None:
+        step = record["step"]
+        if record["event"] == "step":
+            for name in ("loss", "rate", "tokens_per_second"):
+                self.writer.add_scalar(f"training/{name}", record[name], step)
+        elif record["event"] == "validation":
+            for name, value in record["metrics"].items():
+                self.writer.add_scalar(f"validation/{name}", value, step)
+            for number, sample in enumerate(record["samples"]):
+                self.writer.add_text(f"sample {number + 1}", "  \n".join(sample.values()), step)
+
+    def close(self) -> None:
+        self.writer.close()
 
 
 class PlainLines:
@@ -78,22 +111,25 @@ class PlainLines:
 
 
 class Bar:
-    """Progress as a live bar on a terminal: step, loss, speed, time left, and a sample that gets better."""
+    """Progress as a live bar on a terminal: step, loss, speed, time left, and below it a sample that gets better."""
 
     def __init__(self, total: int) -> None:
-        from rich.console import Console
+        from rich.console import Console, Group
+        from rich.live import Live
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.text import Text
 
-        console = Console(stderr=True)
         columns = (
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("loss {task.fields[loss]}  {task.fields[speed]} tokens/s"),
             TimeRemainingColumn(),
         )
-        self.progress = Progress(*columns, console=console)
+        self.progress = Progress(*columns)
         self.task = self.progress.add_task("", total=total, loss="–", speed="–")
-        self.progress.start()
+        self.sample = Text("", style="cyan")
+        self.live = Live(Group(self.progress, self.sample), console=Console(stderr=True), refresh_per_second=4)
+        self.live.start()
 
     def __call__(self, record: Record) -> None:
         if record["event"] == "step":
@@ -101,17 +137,17 @@ class Bar:
             self.progress.update(self.task, completed=record["step"], loss=f"{record['loss']:.3f}", speed=speed)
         elif record["event"] == "validation":
             metrics = "  ".join(f"{name} {value:.3f}" for name, value in record["metrics"].items())
-            self.progress.console.print(f"[bold]step {record['step']:,}[/]  {metrics}")
+            self.live.console.print(f"step {record['step']:,}  {metrics}", markup=False)
             for sample in record["samples"][:1]:
-                self.progress.console.print(f"  {sample['source']}  →  {sample['output']}", markup=False)
+                self.sample.plain = f"{sample['source']}  →  {sample['output']}"
         elif record["event"] == "note":
-            self.progress.console.print(record["text"], markup=False)
+            self.live.console.print(record["text"], markup=False)
 
     def close(self) -> None:
-        self.progress.stop()
+        self.live.stop()
 
 
-def progress(total: int) -> Bar | PlainLines:
+def progress(total: int) -> Output:
     """A bar on a terminal, plain lines otherwise."""
     return Bar(total) if sys.stderr.isatty() else PlainLines(total)
 

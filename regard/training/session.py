@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,12 +17,13 @@ from regard import __version__, tasks
 from regard.checkpoint import Run, RunError, put_weights, read_tensors, write_text
 from regard.config import Config, from_dict, to_dict
 from regard.models import Model, ModelConfig
+from regard.nn.device import choose_device
 from regard.tasks.base import TaskConfig
 from regard.training.loop import Progress, Trainer, Training
-from regard.training.records import Bar, JsonLines, PlainLines, Record, progress
+from regard.training.records import JsonLines, Output, Record, TensorBoard, progress
 from regard.training.report import write_report
 
-tasks.load()
+tasks.register()
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,9 @@ def resume(run: Run) -> Progress:
     return _train(run, read_recipe(run), resume=steps[-1] if steps else None)
 
 
-def write_recipe(run: Run, recipe: Recipe) -> None:
-    run.write_config({"regard": __version__, **to_dict(recipe)})
+def write_recipe(run: Run, recipe: Recipe, findings: Mapping[str, Any] | None = None) -> None:
+    """Into the run folder: all that decides its result, and what was found about it."""
+    run.write_config({"regard": __version__, **to_dict(recipe), **(findings or {})})
     write_text(run.path / "recipe.yaml", yaml.safe_dump(to_dict(recipe), sort_keys=False, allow_unicode=True))
 
 
@@ -70,8 +72,8 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     task = recipe.task.open(run.path, _say)
     recipe = Recipe(recipe.task, task.fit(recipe.model), recipe.training)
     write_recipe(run, recipe)
-    model: Model = recipe.model.build()
-    outputs: list[JsonLines | Bar | PlainLines] = []
+    model: Model = recipe.model.build().to(choose_device(recipe.training.device))
+    outputs: list[Output] = []
 
     def listen(record: Record) -> None:
         for output in outputs:
@@ -82,6 +84,8 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
         trainer.resume(resume)  # before anything of the run is touched: it may be refused
     try:
         outputs += [JsonLines(run.metrics_path, after=resume), progress(recipe.training.max_steps)]
+        if recipe.training.tensorboard:
+            outputs.append(TensorBoard(run.path / "tensorboard", after=resume))
         if resume is not None:
             listen({"event": "note", "step": resume, "text": f"resumed at step {resume:,}"})
         with interruptible(trainer):
@@ -91,7 +95,9 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
             output.close()
     if done.best is not None and not trainer.interrupted:
         put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
-        write_report(run, task.sections(model.eval()))
+        findings = task.findings(model.eval())
+        write_recipe(run, recipe, findings)
+        write_report(run, task.sections(model, findings))
     return done
 
 

@@ -18,7 +18,8 @@ from regard.checkpoint import Run, RunError, read_tensors, write_tensors
 from regard.config import change
 from regard.data.files import DataError
 from regard.decoding import Decoding
-from regard.tasks.translation import PairData, Translation, Translator
+from regard.tasks.pairs import PairData
+from regard.tasks.translation import Translation, load_translator
 from regard.training.loop import Trainer, Training, TrainingError
 from regard.training.records import read_records
 from regard.training.schedules import Constant
@@ -91,7 +92,7 @@ def test_it_learns_and_the_run_translates(tmp_path: Path, recipe: Recipe) -> Non
     run = Run(tmp_path / "run")
     progress = start(run, change(recipe, {"max_steps": 250, "validate_every": 125}))
     assert progress.metrics["bleu"] > 80
-    translator = Translator.load(run)
+    translator = load_translator(run.path)
     assert translator.texts(["deux trois un six"], Decoding(beam=3)) == ["two three one six"]
 
 

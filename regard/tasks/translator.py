@@ -1,0 +1,151 @@
+"""A trained translator: text in, text out. It needs no training data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.data.batches import pad
+from regard.data.files import DataError
+from regard.data.tokenizers import END, PAD, START, Tokenizer
+from regard.decoding import Decoding, Hypothesis, translate
+from regard.models import EncoderDecoderModel
+
+SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
+BEAM = 4  # where nothing else is asked for
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """One translation of a text; `log_prob` and `score` as in `Hypothesis`.
+
+    `parts` are the pieces of text that were translated one by one, with their translations: mostly one, the whole.
+    """
+
+    text: str
+    score: float
+    log_prob: float
+    parts: tuple[tuple[str, str], ...]
+
+
+class Translator:
+    """Translates with a model and its tokenizer: `translator("A sentence.", beam=5)`.
+
+    A text of more than `max_length` - 1 tokens is translated in parts, sentence by sentence, never cut.
+    """
+
+    def __init__(self, model: EncoderDecoderModel, tokenizer: Tokenizer, max_length: int) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.longest = min(max_length, model.longest or max_length) - 1  # and the end
+
+    @overload
+    def __call__(self, texts: str, **options: Any) -> str: ...
+
+    @overload
+    def __call__(self, texts: Sequence[str], **options: Any) -> list[str]: ...
+
+    def __call__(self, texts: str | Sequence[str], **options: Any) -> str | list[str]:
+        """The best translation of a text, or of each; the options are the fields of `Decoding`."""
+        search = Decoding(**({"beam": BEAM} if not options.get("sample") else {}) | options)
+        return self.texts([texts], search)[0] if isinstance(texts, str) else self.texts(texts, search)
+
+    def texts(
+        self, texts: Sequence[str], options: Decoding, batch: int = 32, done: Callable[[int], None] | None = None
+    ) -> list[str]:
+        """The best translation of each text."""
+        return [found[0].text for found in self.translate(texts, options, batch, done=done)]
+
+    def translate(
+        self,
+        texts: Sequence[str],
+        options: Decoding,
+        batch: int = 32,
+        say: Callable[[str], None] | None = None,
+        done: Callable[[int], None] | None = None,
+    ) -> list[list[Rendering]]:
+        """The best translations of each text, in the order of the texts.
+
+        `say` hears of texts that were split, `done` how many more are translated.
+        """
+        parts: list[str] = []
+        places: list[slice] = []  # of each text among the parts
+        for number, found in enumerate(self.fitting(texts), 1):
+            places.append(slice(len(parts), len(parts) + len(found)))
+            parts += found
+            if len(found) > 1:
+                long = f"text {number} has more than the {self.longest} tokens that the model reads"
+                if options.nbest > 1:
+                    raise DataError(f"{long}: in parts it has no {options.nbest} best translations; ask for one")
+                if say is not None:
+                    say(f"{long}: it is translated in {len(found)} parts")
+        hypotheses = self.hypotheses(self.tokenizer.encode(parts), options, batch, done)
+        return [
+            [self.rendering(parts[place], best, options) for best in zip(*hypotheses[place], strict=True)]
+            for place in places
+        ]
+
+    def rendering(self, sources: Sequence[str], best: Sequence[Hypothesis], options: Decoding) -> Rendering:
+        """A text that was translated whole, or in parts, with one hypothesis each."""
+        targets = [self.tokenizer.decode(one.tokens) for one in best]
+        log_prob, length = sum(one.log_prob for one in best), sum(len(one.tokens) + one.finished for one in best)
+        score = log_prob / max(length, 1) ** options.length_penalty
+        return Rendering(" ".join(targets), score, log_prob, tuple(zip(sources, targets, strict=True)))
+
+    def hypotheses(
+        self, rows: Sequence[Sequence[int]], options: Decoding, batch: int, done: Callable[[int], None] | None = None
+    ) -> list[list[Hypothesis]]:
+        """Of source tokens, in their order; batches are made by length."""
+        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+        results: list[list[Hypothesis]] = [[] for _ in rows]
+        for start in range(0, len(order), batch):
+            chosen = order[start : start + batch]
+            source, keep = padded([np.array([*rows[i], END]) for i in chosen], self.device)
+            found = translate(self.model, source, keep, options, start=START, end=END)
+            for i, hypotheses in zip(chosen, found, strict=True):
+                results[i] = hypotheses
+            if done is not None:
+                done(len(chosen))
+        return results
+
+    def fitting(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """Each text as the parts that the model can read."""
+        for text, row in zip(texts, self.tokenizer.encode(list(texts)), strict=True):
+            yield [text] if len(row) <= self.longest else list(self.parts(text))
+
+    def parts(self, text: str) -> Iterator[str]:
+        """Sentences; what is still too long is halved between words."""
+        sentences = [part for part in SENTENCE_END.split(text) if part.strip()]
+        for sentence in sentences:
+            if len(self.tokenizer.encode([sentence])[0]) <= self.longest:
+                yield sentence
+            elif len(sentences) > 1:
+                yield from self.parts(sentence)
+            else:
+                words = sentence.split()
+                if len(words) == 1:
+                    raise DataError(
+                        f"{sentence[:20]!r}… has more than {self.longest} tokens, which the model reads at most, "
+                        "and no white space to split it at"
+                    )
+                middle = len(words) // 2
+                yield from self.parts(" ".join(words[:middle]))
+                yield from self.parts(" ".join(words[middle:]))
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+
+def padded(rows: Sequence[np.ndarray[Any, Any]], device: torch.device) -> tuple[Tensor, Tensor | None]:
+    """(B, T) on the device and the mask of real tokens; no mask where all rows are of one length."""
+    lengths = np.array([len(row) for row in rows])
+    batch = torch.from_numpy(pad(rows, PAD)).to(device)
+    if lengths.min() == lengths.max():
+        return batch, None
+    return batch, (torch.arange(batch.shape[1]) < torch.from_numpy(lengths)[:, None]).to(device)
