@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from regard.nn.masks import Mask
     from regard.nn.watch import watch
     from regard.tasks import load
+    from regard.training.recipes import train
     from regard.zoo import build, presets
 
 __version__ = "0.1.0.dev0"
-__all__ = ["Description", "Mask", "build", "describe", "load", "presets", "watch"]
+__all__ = ["Description", "Mask", "build", "describe", "load", "presets", "train", "watch"]
 
 _HOMES = {
     "Description": "regard.anatomy",
@@ -25,6 +26,7 @@ _HOMES = {
     "describe": "regard.anatomy",
     "load": "regard.tasks",
     "presets": "regard.zoo",
+    "train": "regard.training.recipes",
     "watch": "regard.nn.watch",
 }
 

@@ -10,13 +10,14 @@ from typing import Any
 def add(verbs: Any) -> None:
     verb: argparse.ArgumentParser = verbs.add_parser(
         "list",
-        help="the presets, or the parts of which models are built",
-        description="List presets, or every registered part by family, with its options and their defaults.",
-        epilog="examples:\n  regard list presets\n  regard list parts\n",
+        help="the presets, parts, tasks and data sets",
+        description="List presets; every registered part by family, with its options and their defaults; tasks; or the "
+        "named data sets with their languages and splits.",
+        epilog="examples:\n  regard list presets\n  regard list parts\n  regard list data\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    verb.add_argument("what", choices=("presets", "parts"), nargs="?", default="presets")
+    verb.add_argument("what", choices=tuple(TABLES), nargs="?", default="presets")
     verb.add_argument("--json", action="store_true", help="print JSON")
     verb.set_defaults(run_verb=run)
 
@@ -24,7 +25,7 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     if rest:
         raise ValueError(f"unexpected argument {rest[0]!r}")
-    table = list_presets() if options.what == "presets" else list_parts()
+    table = TABLES[options.what]()
     if options.json:
         print(json.dumps(table, indent=2))
         return
@@ -59,3 +60,26 @@ def defaults(config: type, names: Any) -> dict[str, str]:
         return str(getattr(value, "kind", "") or (value if not hasattr(value, "__dataclass_fields__") else "…"))
 
     return {name: say(getattr(config, name)) if hasattr(config, name) else "required" for name in names}
+
+
+def list_tasks() -> dict[str, str]:
+    """Task → what it is."""
+    from regard.config import kinds
+    from regard.tasks import register
+    from regard.tasks.base import TaskConfig
+
+    register()
+    return {kind: (task.__doc__ or "").partition("\n")[0] for kind, task in kinds(TaskConfig).items()}
+
+
+def list_data() -> dict[str, str]:
+    """Data set → what it is, its languages and splits."""
+    from regard.data.catalogue import DATA_SETS
+
+    return {
+        name: f"{data.about}; languages {', '.join(data.languages)}; splits {', '.join(data.splits)}"
+        for name, data in DATA_SETS.items()
+    }
+
+
+TABLES = {"presets": list_presets, "parts": list_parts, "tasks": list_tasks, "data": list_data}

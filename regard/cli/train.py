@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from regard.cli.options import read_changes
@@ -44,6 +43,7 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import Run
+    from regard.training.recipes import make_recipe
     from regard.training.session import resume, start
 
     folder = Run(options.run)
@@ -52,7 +52,9 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
             raise ValueError(f"option {rest[0]} cannot be changed when resuming")
         progress = resume(folder)
     else:
-        progress = start(folder, recipe(options, read_changes(rest)))
+        columns = options.columns.split(",") if options.columns else None
+        data = {name: fields for name in FILES if (fields := pair_data(options, name, columns))}
+        progress = start(folder, make_recipe(options.task, data, options.preset, options.config, read_changes(rest)))
     if progress.best is None:
         print(
             f"stopped at step {progress.step:,}; go on with: regard train {options.task} --run {options.run} --resume"
@@ -60,33 +62,6 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         return
     metrics = "  ".join(f"{name} {value:.2f}" for name, value in progress.metrics.items())
     print(f"{options.run}: step {progress.step:,}  {metrics}  (best at step {progress.best_step:,})")
-
-
-def recipe(options: argparse.Namespace, changes: dict[str, Any]) -> Any:
-    """The recipe of the file, or the defaults; then the data that was named; then every other option."""
-    import yaml
-
-    from regard.config import change, from_dict, to_dict
-    from regard.training.session import Recipe
-    from regard.zoo import get
-
-    given: dict[str, Any] = {}
-    if options.config:
-        given = yaml.safe_load(Path(options.config).read_text(encoding="utf-8")) or {}
-        if not isinstance(given, dict):
-            raise ValueError(f"{options.config} is no recipe: it holds {type(given).__name__} instead of fields")
-    preset = options.preset or given.pop("preset", None)
-    if preset or "model" not in given:
-        given["model"] = to_dict(get(preset or "transformer-tiny")) | dict(given.get("model", {}))
-    task = {"kind": options.task, **given.get("task", {})}
-    columns = options.columns.split(",") if options.columns else None
-    for name in FILES:
-        data = pair_data(options, name, columns)
-        if data:
-            task[name] = data
-    if not task.get("train") or not task.get("valid"):
-        raise ValueError("training needs sentence pairs: give --train and --valid files, or --data NAME")
-    return change(from_dict(Recipe, {**given, "task": task}), changes)
 
 
 def pair_data(options: argparse.Namespace, name: str, columns: list[str] | None) -> dict[str, Any]:

@@ -20,7 +20,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import numpy as np
 import tokenizers
+from numpy.typing import NDArray
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
 from regard.config import nearest
@@ -102,6 +104,17 @@ class Tokenizer:
         """(id, start, end) of every token, in characters of the text; parts of one character share its place."""
         encoding = self.backend.encode(text, add_special_tokens=False)
         return [(i, start, end) for i, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)]
+
+    def halves(self) -> NDArray[np.int64]:
+        """(V, 2): the two pieces that each piece of BPE was merged of, -1 for one that was not merged."""
+        model = json.loads(self._json)["model"]
+        if model["type"] != "BPE":
+            raise ValueError(f"a {self.kind} tokenizer merges no pieces; splitting them takes bpe")
+        table = np.full((self.vocabulary, 2), -1, dtype=np.int64)
+        for left, right in model["merges"]:
+            ids = model["vocab"]
+            table[ids[left + right]] = ids[left], ids[right]
+        return table
 
     def token(self, i: int) -> str:
         r"""The piece as a person reads it; bytes that are no whole character are written \xc3."""

@@ -18,6 +18,7 @@ from regard.config import Rate, Size, change, from_dict, to_dict
 from regard.data.batches import Batches
 from regard.data.files import DataError
 from regard.data.pairs import Pair, skipped
+from regard.data.splitting import Row, Splitter
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import END, PAD, START, Tokenizer
 from regard.decoding import Decoding
@@ -39,7 +40,10 @@ SAMPLES = 5
 
 @dataclass(frozen=True)
 class Translation(TaskConfig, kind="translate"):
-    """Translate sentences. Pairs longer than `max_length` tokens on a side are dropped from training, and counted."""
+    """Translate sentences. Pairs longer than `max_length` tokens on a side are dropped from training, and counted.
+
+    `splitting` is the chance with which a piece comes apart while training, which helps where there is little data.
+    """
 
     train: PairData = PairData()
     valid: PairData = PairData()
@@ -47,6 +51,7 @@ class Translation(TaskConfig, kind="translate"):
     pieces: Size | None = None
     max_length: Size = 256
     smoothing: Rate = 0.1
+    splitting: Rate = 0.0
 
     def open(self, folder: Path, say: Say) -> TranslationTask:
         return TranslationTask(self, folder, say)
@@ -85,6 +90,7 @@ class TranslationTask:
             say("tokenizing")
             self.write_tokens(tokens, say)
         self.store = Store.open(tokens)
+        self.splitter = Splitter(self.tokenizer.halves(), config.splitting) if config.splitting else None
 
     def short_enough(self, pairs: Iterable[Pair], say: Say) -> list[Pair]:
         """The validation pairs that the model can read and write."""
@@ -129,7 +135,12 @@ class TranslationTask:
         return Batches(lengths, budget, seed)
 
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
-        return self.pair_loss(model, self.store.rows(0, indices), self.store.rows(1, indices), self.config.smoothing)
+        sources: Sequence[Row] = self.store.rows(0, indices)
+        targets: Sequence[Row] = self.store.rows(1, indices)
+        if self.splitter is not None:
+            random = np.random.default_rng(int(torch.randint(1 << 31, ())))  # resumed with torch's own state
+            sources, targets = self.splitter(sources, random), self.splitter(targets, random)
+        return self.pair_loss(model, sources, targets, self.config.smoothing)
 
     def pair_loss(
         self, model: Model, sources: Sequence[Any], targets: Sequence[Any], smoothing: float
