@@ -9,10 +9,40 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # models are tiny here: two threads would only wait for each other
 
+from collections.abc import Callable
+
 import pytest
 import torch
+
+from tests.toy import Toy, train_toy
 
 
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Toy:
+    """Two runs on the toy language, trained once for all tests: they are read, never written."""
+    return train_toy(tmp_path_factory.mktemp("toy"))
+
+
+Say = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def regard(capsys: pytest.CaptureFixture[str]) -> Say:
+    """The command line in this process: words in; exit code, standard output and standard error out."""
+    from regard.cli import main
+
+    def run(*words: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as ending:  # argparse's way
+            code = int(ending.code or 0)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run

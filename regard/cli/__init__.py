@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from regard import __version__
 from regard.cli import demo, describe, evaluate, listing, train, translate
@@ -14,8 +14,15 @@ from regard.cli import demo, describe, evaluate, listing, train, translate
 VERBS = (demo, train, translate, evaluate, describe, listing)
 
 
+class Parser(argparse.ArgumentParser):
+    """Complains in one sentence; the usage is a `--help` away."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
 def parser() -> argparse.ArgumentParser:
-    root = argparse.ArgumentParser(
+    root = Parser(
         prog="regard",
         description="Attention models: build them from parts, see how large they are, look inside.",
         epilog="examples:\n"

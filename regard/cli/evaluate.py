@@ -50,12 +50,11 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.config import change
-    from regard.decoding import Decoding
     from regard.tasks.scores import bleu_by_length, compare, score, tokenised_bleu
     from regard.tasks.translation import load_translator
+    from regard.tasks.translator import chosen_search
 
-    search = change(Decoding(beam=4), read_changes(rest))
+    search = chosen_search(**read_changes(rest))
     translator = load_translator(options.run)
     other = load_translator(options.against) if options.against else None
     pairs = read_pairs(options)

@@ -12,17 +12,30 @@ def read_changes(words: list[str]) -> dict[str, Any]:
 
     An option without a value is switched on: `["--compile"]` → `{"compile": True}`.
     """
+    changes, others = split_changes(words)
+    if others:
+        raise ValueError(f"unexpected argument {others[0]!r}; options are written --name value")
+    return changes
+
+
+def split_changes(words: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """As `read_changes`, and the words that are neither options nor their values."""
     changes: dict[str, Any] = {}
+    others: list[str] = []
     rest = list(words)
     while rest:
         word = rest.pop(0)
-        if not word.startswith("--") or word == "--":
-            raise ValueError(f"unexpected argument {word!r}; options are written --name value")
+        if word == "--":  # no options from here on
+            others += rest
+            break
+        if not word.startswith("--"):
+            others.append(word)
+            continue
         name, equals, value = word[2:].partition("=")
         if not equals:
             value = "true" if not rest or rest[0].startswith("--") else rest.pop(0)
         changes[name.replace("-", "_")] = read_value(value)
-    return changes
+    return changes, others
 
 
 def read_value(text: str) -> Any:

@@ -8,6 +8,10 @@ from typing import Any
 from regard.cli.options import read_changes
 
 FILES = ("train", "valid")
+RECIPE = (  # options that decide the recipe
+    *("preset", "config", "data", "languages", "columns"),
+    *(name + side for name in FILES for side in ("", "_source", "_target")),
+)
 
 
 def add(verbs: Any) -> None:
@@ -48,8 +52,9 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
     folder = Run(options.run)
     if options.resume:
-        if rest:
-            raise ValueError(f"option {rest[0]} cannot be changed when resuming")
+        given = [f"--{name.replace('_', '-')}" for name in RECIPE if getattr(options, name) is not None]
+        if given + rest:
+            raise ValueError(f"option {(given + rest)[0]} cannot be changed when resuming")
         progress = resume(folder)
     else:
         columns = options.columns.split(",") if options.columns else None

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.options import positive, read_changes
+from regard.cli.options import positive, split_changes
 from regard.cli.progress import counting
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def add(verbs: Any) -> None:
     verb: argparse.ArgumentParser = verbs.add_parser(
         "translate",
         help="translate sentences with a trained run",
+        usage="regard translate RUN [TEXT ...] [options]",
         description="Translate the given sentences, or standard input line by line; the order is kept.",
         epilog="Any field of the search is an option: --beam 5, --nbest 3, --length-penalty 0.6, --max-length 50, "
         "--no-repeat 3, --sample, --temperature 0.8, --top-k 20, --top-p 0.9, --seed 1.\n\n"
@@ -33,33 +34,33 @@ def add(verbs: Any) -> None:
         allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
-    verb.add_argument("text", metavar="TEXT", nargs="*", help="sentences; standard input where none is given")
+    # TEXT is what is left over: argparse would take it only beside RUN, and `RUN --align TEXT` would be refused.
     verb.add_argument("--batch", type=positive, default=32, help="sentences at a time (default 32; 1: line by line)")
     verb.add_argument("--scores", action="store_true", help="the score before each translation, and a tab")
     verb.add_argument(
         "--align", action="store_true", help="after each translation a tab and its word alignment, as 0-0 1-2 (Pharaoh)"
     )
+    verb.add_argument("--sample", action="store_true", help="draw translations instead of searching for the best")
     verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import Run
-    from regard.config import change
-    from regard.decoding import Decoding
     from regard.tasks.translation import load_translator, recorded_reading
+    from regard.tasks.translator import chosen_search
 
-    changes = read_changes(rest)
-    search = change(Decoding(beam=1 if changes.get("sample") else 4), changes)
+    changes, given = split_changes(rest)
+    search = chosen_search(sample=options.sample, **changes)
     translator = load_translator(options.run)
     reading = recorded_reading(Run(options.run), translator) if options.align else None
-    texts: Iterable[str] = options.text or standard_input()
+    texts: Iterable[str] = given or standard_input()
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
-    with counting("sentences translated", len(options.text) or None) as done:
+    with counting("sentences translated", len(given) or None) as done:
         for chunk in chunks(texts, 1 if alone else CHUNK):
             filled = [text for text in chunk if text.strip()]
             found = iter(translator.translate(filled, search, options.batch, say, done))
             for text in chunk:
-                for one in next(found) if text.strip() else [None]:
+                for one in next(found) if text.strip() else [None] * search.nbest:
                     print(line(translator, one, options.scores, reading))
             sys.stdout.flush()
 

@@ -55,7 +55,8 @@ class Context:
     """One call: what is visible, where tokens stand, what is remembered, who is watching.
 
     `reach` bounds the positions: all are below it, as is known without asking the device. `name` is the place in the
-    model, such as "decoder.3"; it tells layers apart that share weights. `losses` takes named extra losses, `samples`
+    model, such as "decoder.3"; it tells layers apart that share weights. `side` says whose keys are attended to, since
+    each has a mask of its own. `losses` takes named extra losses, `samples`
     what a layer drew at random, so that watching draws nothing new.
     """
 
@@ -66,6 +67,7 @@ class Context:
     memory: Memory | None = None
     cache: Cache | None = None
     name: str = ""
+    side: str = "self"
     watcher: Watcher | None = None
     losses: dict[str, Tensor] = field(default_factory=dict)
     samples: dict[str, Tensor] = field(default_factory=dict)
@@ -95,6 +97,7 @@ class Context:
             raise ValueError(f"the layer {self.name!r} attends to a memory, but none was given")
         memory = self.memory
         inner = copy.copy(self)
+        inner.side = "memory"
         inner.mask, inner.key_positions = self.once(
             "across",
             lambda: (Mask(keys=memory.keep), torch.arange(memory.states.shape[1], device=memory.states.device)),
@@ -104,7 +107,7 @@ class Context:
     def visible(self) -> Tensor | None:
         """The dense mask (B or 1, H or 1, T, S) of this call, built once for all layers; None where all is visible."""
         mask = self.mask
-        return self.once(("visible", id(mask)), lambda: mask.dense(self.query_positions, self.key_positions))
+        return self.once(("visible", self.side), lambda: mask.dense(self.query_positions, self.key_positions))
 
     def hidden(self) -> Tensor | None:
         """The opposite: where a query may not attend."""
@@ -113,7 +116,7 @@ class Context:
             visible = self.visible()
             return None if visible is None else ~visible
 
-        return self.once(("hidden", id(self.mask)), opposite)
+        return self.once(("hidden", self.side), opposite)
 
     @property
     def plainly_causal(self) -> bool:

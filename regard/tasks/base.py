@@ -22,6 +22,9 @@ Say = Callable[[str], None]  # takes one line of progress
 class TaskConfig(Part, family="task"):
     """What a model is trained for."""
 
+    def check_model(self, model: ModelConfig) -> None:
+        """Raise `ConfigError` where a model cannot learn the task."""
+
     def open(self, folder: Path, say: Say) -> Task:
         """Prepare the data in the run folder, or find it prepared; `say` hears what takes its time."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")

@@ -76,7 +76,9 @@ def compare(hypotheses: Sequence[str], others: Sequence[str], references: Sequen
         other, own = results[name]
         assert isinstance(other, Result)
         assert isinstance(own, Result)
-        found[name.removesuffix("2")] = Comparison(own.score, other.score, float(own.p_value or 0.0), str(signature))
+        # Of no difference at all, sacreBLEU says that it is not by chance.
+        chance = 1.0 if own.score == other.score else float(own.p_value or 0.0)
+        found[name.removesuffix("2")] = Comparison(own.score, other.score, chance, str(signature))
     return found
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from regard import tasks
 from regard.checkpoint import Run, RunError, put_weights, read_tensors
-from regard.config import Rate, Size, change, from_dict, to_dict
+from regard.config import ConfigError, Rate, Size, change, from_dict, nearest, to_dict
 from regard.data.batches import Batches
 from regard.data.files import DataError
 from regard.data.pairs import Pair, skipped
@@ -22,11 +22,11 @@ from regard.data.splitting import Row, Splitter
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import END, PAD, START, Tokenizer
 from regard.decoding import Decoding
-from regard.models import EncoderDecoderModel, Model, ModelConfig
+from regard.models import EncoderDecoder, EncoderDecoderModel, Model, ModelConfig
 from regard.nn.device import choose_device
 from regard.page.html import cards
 from regard.page.svg import bar_chart, word_matrix
-from regard.tasks.alignment import Reading, choose_reading, cross_weights, usual_reading, words_of
+from regard.tasks.alignment import Reading, choose_reading, cross_layers, cross_weights, usual_reading, words_of
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.pairs import PairData
 from regard.tasks.scores import bleu, bleu_by_length, chrf
@@ -36,6 +36,7 @@ TokenizerKind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
 MOST_VALIDATED = 500  # sentences that are translated while training; the loss is computed on all
 MOST_ALIGNED = 100  # pairs with gold links that choose which layer is read as an alignment
 SAMPLES = 5
+TOKENS = "tokens"  # the folder of the tokenized corpus, in that of the run
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,10 @@ class Translation(TaskConfig, kind="translate"):
     smoothing: Rate = 0.1
     splitting: Rate = 0.0
 
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, EncoderDecoder):
+            raise ConfigError(f"model: translation takes one of kind {EncoderDecoder.kind}, not {model.kind}")
+
     def open(self, folder: Path, say: Say) -> TranslationTask:
         return TranslationTask(self, folder, say)
 
@@ -60,7 +65,7 @@ class Translation(TaskConfig, kind="translate"):
         """The best weights of the run, ready to use."""
         model = from_dict(ModelConfig, run.section("model"), "model").build()
         put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
-        tokenizer = Tokenizer.load(run.tokenizer_path)
+        tokenizer = own_tokenizer(run.path)
         if tokenizer.vocabulary != model.config.vocabulary:
             raise RunError(
                 f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {model.config.vocabulary}: "
@@ -78,14 +83,16 @@ class TranslationTask:
     def __init__(self, config: Translation, folder: Path, say: Say) -> None:
         self.config = config
         folder.mkdir(parents=True, exist_ok=True)
-        tokens = folder / "tokens"
+        tokens = folder / TOKENS
+        valid = config.valid.pairs()  # at once: that a file is missing is said before the tokenizer takes its time
         tokenizer_path = folder / "tokenizer.json"
         if not tokenizer_path.exists():
+            train = config.train.pairs()
             say("training the tokenizer")
-            texts = (text for pair in config.train.pairs() for text in (pair.source, pair.target))
+            texts = (text for pair in train for text in (pair.source, pair.target))
             Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(tokenizer_path)
-        self.tokenizer = Tokenizer.load(tokenizer_path)
-        self.valid = self.short_enough(config.valid.pairs(), say)
+        self.tokenizer = own_tokenizer(folder)
+        self.valid = self.short_enough(valid, say)
         if not (tokens / HEADER).exists():
             say("tokenizing")
             self.write_tokens(tokens, say)
@@ -227,7 +234,22 @@ def load_translator(folder: str | Path) -> Translator:
 def recorded_reading(run: Run, translator: Translator) -> Reading:
     """The layer that the run recorded as its alignment."""
     recorded = run.read_config().get("alignment")
-    return Reading(recorded["layer"], recorded["shift"]) if recorded else usual_reading(translator)
+    if recorded is None:
+        return usual_reading(translator)
+    reading = from_dict(Reading, {key: value for key, value in recorded.items() if key != "error_rate"}, "alignment")
+    layers = cross_layers(translator)
+    if reading.layer not in layers:
+        raise RunError(f"{run.config_path}: the model has no layer {reading.layer!r}: {nearest(reading.layer, layers)}")
+    return reading
+
+
+def own_tokenizer(folder: Path) -> Tokenizer:
+    """The tokenizer of a run; that of another run is refused, where the corpus is there to tell."""
+    path, tokens = folder / "tokenizer.json", folder / TOKENS
+    tokenizer = Tokenizer.load(path)
+    if (tokens / HEADER).exists() and Store.open(tokens).fingerprint != tokenizer.fingerprint:
+        raise RunError(f"{path} is not the tokenizer that {tokens} was made with: it belongs to another run")
+    return tokenizer
 
 
 def say_skipped(pairs: Iterable[Pair], which: str, say: Say) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regard.config import from_dict
 from regard.data.batches import pad
 from regard.data.files import DataError
 from regard.data.tokenizers import END, PAD, START, Tokenizer
@@ -19,6 +20,7 @@ from regard.models import EncoderDecoderModel
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 BEAM = 4  # where nothing else is asked for
+SHOWN = 20  # letters by which a message names a text
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Translator:
 
     def __call__(self, texts: str | Sequence[str], **options: Any) -> str | list[str]:
         """The best translation of a text, or of each; the options are the fields of `Decoding`."""
-        search = Decoding(**({"beam": BEAM} if not options.get("sample") else {}) | options)
+        search = chosen_search(**options)
         return self.texts([texts], search)[0] if isinstance(texts, str) else self.texts(texts, search)
 
     def texts(
@@ -75,11 +77,11 @@ class Translator:
         """
         parts: list[str] = []
         places: list[slice] = []  # of each text among the parts
-        for number, found in enumerate(self.fitting(texts), 1):
+        for text, found in zip(texts, self.fitting(texts), strict=True):
             places.append(slice(len(parts), len(parts) + len(found)))
             parts += found
             if len(found) > 1:
-                long = f"text {number} has more than the {self.longest} tokens that the model reads"
+                long = f"{text[:SHOWN]!r}… has more than the {self.longest} tokens that the model reads"
                 if options.nbest > 1:
                     raise DataError(f"{long}: in parts it has no {options.nbest} best translations; ask for one")
                 if say is not None:
@@ -116,7 +118,7 @@ class Translator:
     def fitting(self, texts: Sequence[str]) -> Iterator[list[str]]:
         """Each text as the parts that the model can read."""
         for text, row in zip(texts, self.tokenizer.encode(list(texts)), strict=True):
-            yield [text] if len(row) <= self.longest else list(self.parts(text))
+            yield [text] if len(row) <= self.longest else list(self.parts(text)) or [""]
 
     def parts(self, text: str) -> Iterator[str]:
         """Sentences; what is still too long is halved between words."""
@@ -130,7 +132,7 @@ class Translator:
                 words = sentence.split()
                 if len(words) == 1:
                     raise DataError(
-                        f"{sentence[:20]!r}… has more than {self.longest} tokens, which the model reads at most, "
+                        f"{sentence[:SHOWN]!r}… has more than {self.longest} tokens, which the model reads at most, "
                         "and no white space to split it at"
                     )
                 middle = len(words) // 2
@@ -140,6 +142,11 @@ class Translator:
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
+
+
+def chosen_search(**options: Any) -> Decoding:
+    """The search that these fields of `Decoding` ask for, with a beam unless it draws or another width is named."""
+    return from_dict(Decoding, {"beam": 1 if options.get("sample") else BEAM, **options})
 
 
 def padded(rows: Sequence[np.ndarray[Any, Any]], device: torch.device) -> tuple[Tensor, Tensor | None]:

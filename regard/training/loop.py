@@ -97,6 +97,8 @@ class Trainer:
     def train(self) -> Progress:
         """Train to the end, or until `interrupted` is set; either way a checkpoint is left."""
         progress = self.progress
+        if self.ending():  # resumed at its end
+            return progress
         self.model.train()
         started, before = time.monotonic(), progress.seconds
         spent, tokens, told = 0.0, 0, progress.step
@@ -114,6 +116,7 @@ class Trainer:
                 self.tell(losses, spent / max(progress.step - told, 1), tokens / max(spent, 1e-9))
                 spent, tokens, told, losses = 0.0, 0, progress.step, []
             if due:
+                self.check_weights()
                 if not self.interrupted:
                     self.validate()
                 self.save()
@@ -184,7 +187,7 @@ class Trainer:
         if self.progress.first_loss is None:
             self.progress.first_loss = loss
         if not math.isfinite(loss) or loss > EXPLODED * self.progress.first_loss:
-            self.fail(loss)
+            self.fail(f"the loss became {loss:g}")
         rate = self.optimisers[-1].param_groups[0]["lr"]
         self.listen(
             {
@@ -199,14 +202,19 @@ class Trainer:
             }
         )
 
-    def fail(self, loss: float) -> None:
+    def check_weights(self) -> None:
+        """A gradient may be no number where the loss is one; what it spoils must not be saved."""
+        if not all(bool(weight.isfinite().all()) for weight in self.model.parameters()):
+            self.fail("the weights became infinite or no numbers")
+
+    def fail(self, what: str) -> None:
         rows = ", ".join(str(i) for i in self.last_batch[-1][:5])
         saved = self.run.checkpoints()
         last = (
             f"the last good checkpoint is {self.run.checkpoint(saved[-1])}" if saved else "there is no checkpoint yet"
         )
         raise TrainingError(
-            f"the loss became {loss:g} by step {self.progress.step}, in a batch with the examples {rows}, …; {last}; "
+            f"{what} by step {self.progress.step}, in a batch with the examples {rows}, …; {last}; "
             "try a lower rate or a longer warm-up"
         )
 

@@ -51,6 +51,9 @@ def read_file(path: str | Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is no recipe: {' '.join(str(error).split())}") from None
     if not isinstance(given, dict):
         raise ConfigError(f"{path} is no recipe: it holds {type(given).__name__} instead of fields")
+    for name in ("task", "model"):
+        if not isinstance(given.get(name, {}), dict):
+            raise ConfigError(f"{path}: {name} is {given[name]!r} instead of fields")
     return given
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from regard.checkpoint import write_text
+
 Record = dict[str, Any]  # {"event": "step" | "validation" | …, "step": int, …} with JSON values only
 Listen = Callable[[Record], None]
 
@@ -27,8 +29,7 @@ class JsonLines:
     def __init__(self, path: Path, after: int | None = None) -> None:
         lines = [] if after is None or not path.exists() else path.read_text(encoding="utf-8").splitlines()
         kept = [line for line in lines if _step(line) is not None and (_step(line) or 0) <= (after or 0)]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+        write_text(path, "".join(f"{line}\n" for line in kept))
         self.file: TextIO = open(path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115
 
     def __call__(self, record: Record) -> None:
@@ -80,8 +81,8 @@ class TensorBoard:
 class PlainLines:
     """Progress as plain lines, at most one every few seconds: for logs and pipes."""
 
-    def __init__(self, total: int, out: TextIO = sys.stderr, every: float = 10.0) -> None:
-        self.total, self.out, self.every = total, out, every
+    def __init__(self, total: int, out: TextIO | None = None, every: float = 10.0) -> None:
+        self.total, self.out, self.every = total, out or sys.stderr, every
         self.last = 0.0
 
     def __call__(self, record: Record) -> None:

@@ -34,6 +34,9 @@ class Recipe(Config):
     model: ModelConfig
     training: Training = Training()
 
+    def check(self) -> None:
+        self.task.check_model(self.model)
+
 
 def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
     """Train a new run. A folder that exists is left alone, unless `overwrite` says that it may be replaced."""
@@ -69,10 +72,11 @@ def read_recipe(run: Run) -> Recipe:
 
 def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     torch.manual_seed(recipe.training.seed)
+    device = choose_device(recipe.training.device)  # before the data, which may take its time
     task = recipe.task.open(run.path, _say)
     recipe = Recipe(recipe.task, task.fit(recipe.model), recipe.training)
     write_recipe(run, recipe)
-    model: Model = recipe.model.build().to(choose_device(recipe.training.device))
+    model: Model = recipe.model.build().to(device)
     outputs: list[Output] = []
 
     def listen(record: Record) -> None:
@@ -83,9 +87,9 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     if resume is not None:
         trainer.resume(resume)  # before anything of the run is touched: it may be refused
     try:
-        outputs += [JsonLines(run.metrics_path, after=resume), progress(recipe.training.max_steps)]
-        if recipe.training.tensorboard:
+        if recipe.training.tensorboard:  # first, because it may not be installed
             outputs.append(TensorBoard(run.path / "tensorboard", after=resume))
+        outputs += [JsonLines(run.metrics_path, after=resume), progress(recipe.training.max_steps)]
         if resume is not None:
             listen({"event": "note", "step": resume, "text": f"resumed at step {resume:,}"})
         with interruptible(trainer):

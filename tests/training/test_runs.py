@@ -18,43 +18,10 @@ from regard.checkpoint import Run, RunError, read_tensors, write_tensors
 from regard.config import change
 from regard.data.files import DataError
 from regard.decoding import Decoding
-from regard.tasks.pairs import PairData
-from regard.tasks.translation import Translation, load_translator
-from regard.training.loop import Trainer, Training, TrainingError
-from regard.training.records import read_records
-from regard.training.schedules import Constant
+from regard.tasks.translation import load_translator
+from regard.training.loop import Trainer, TrainingError
 from regard.training.session import Recipe, read_recipe, resume, start
-from regard.zoo import get
-
-WORDS = ["un", "deux", "trois", "quatre", "cinq", "six"]
-MEANINGS = dict(zip(WORDS, ["one", "two", "three", "four", "five", "six"], strict=True))
-
-
-def write_pairs(path: Path, count: int, seed: int) -> Path:
-    """Word-for-word pairs, which a small model learns in seconds."""
-    generator = torch.Generator().manual_seed(seed)
-    lines = []
-    for _ in range(count):
-        length = int(torch.randint(2, 6, (), generator=generator))
-        words = [WORDS[i] for i in torch.randint(0, len(WORDS), (length,), generator=generator).tolist()]
-        lines.append(" ".join(words) + "\t" + " ".join(MEANINGS[word] for word in words))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def recipe(tmp_path: Path) -> Recipe:
-    train, valid = write_pairs(tmp_path / "train.tsv", 300, 0), write_pairs(tmp_path / "valid.tsv", 20, 1)
-    task = Translation(train=PairData(file=str(train)), valid=PairData(file=str(valid)), tokenizer="word")
-    model = get("transformer-tiny", layers=1, width=32, heads=2, hidden=48, dropout=0.1)
-    training = Training(
-        batch_tokens=200, max_steps=40, validate_every=10, schedule=Constant(warmup=10), keep_checkpoints=9
-    )
-    return Recipe(task, model, change(training, {"rate": 5e-3}))
-
-
-def losses(run: Run) -> list[tuple[int, float]]:
-    return [(record["step"], record["loss"]) for record in read_records(run.metrics_path) if record["event"] == "step"]
+from tests.toy import MEANINGS, WORDS, losses
 
 
 def weights(run: Run, step: int) -> dict[str, torch.Tensor]:
@@ -67,9 +34,20 @@ def assert_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) ->
         assert torch.equal(tensor, other[name]), name
 
 
-@pytest.mark.parametrize("optimiser", ["adamw", "muon"])
-def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(tmp_path: Path, recipe: Recipe, optimiser: str) -> None:
-    recipe = change(recipe, {"optimiser": optimiser})
+@pytest.mark.parametrize(
+    ("optimiser", "average"),
+    [
+        ("adamw", "none"),
+        ("adamw", "exponential"),
+        ("adamw", {"kind": "last", "count": 3, "every": 4}),
+        ("muon", "none"),
+    ],
+    ids=["adamw", "exponential", "last", "muon"],
+)
+def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(
+    tmp_path: Path, recipe: Recipe, optimiser: str, average: str | dict[str, object]
+) -> None:
+    recipe = change(recipe, {"optimiser": optimiser, "average": average})
     whole, cut = Run(tmp_path / "whole"), Run(tmp_path / "cut")
     start(whole, recipe)
     start(cut, recipe)

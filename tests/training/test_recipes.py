@@ -1,0 +1,92 @@
+"""Recipes: from files, presets and options to one config; every recipe of the repository is whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regard.config import ConfigError, from_dict, to_dict
+from regard.training.recipes import make_recipe, read_file, where
+from regard.training.session import Recipe
+from regard.zoo import get
+
+DATA = {"train": {"file": "a.tsv"}, "valid": {"file": "b.tsv"}}
+RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.yaml"))
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_a_file_the_defaults_hold() -> None:
+    recipe = make_recipe("translate", DATA)
+    assert recipe.model == get("transformer-tiny")
+    assert recipe.task.kind == "translate"
+
+
+def test_an_option_wins_over_the_file_and_the_file_over_the_preset(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "r.yaml", "preset: transformer-tiny\nmodel: {layers: 2, width: 64}\ntraining: {max_steps: 7}\n"
+    )
+    recipe = make_recipe("translate", DATA, file=file, changes={"width": 32, "max_steps": 9})
+    model = to_dict(recipe.model)
+    assert (model["encoder"]["layers"], model["width"], recipe.training.max_steps) == (2, 32, 9)
+    assert make_recipe("translate", DATA, file=file).training.max_steps == 7
+
+
+def test_a_named_preset_wins_over_the_files_own(tmp_path: Path) -> None:
+    file = write(tmp_path / "r.yaml", "preset: transformer-tiny\nmodel: {layers: 2}\n")
+    model = make_recipe("translate", DATA, preset="transformer-base", file=file).model
+    assert (model.width, to_dict(model)["decoder"]["layers"]) == (512, 2)
+
+
+def test_the_recipe_of_a_run_is_a_recipe(tmp_path: Path) -> None:
+    """`recipe.yaml` of a run folder names no preset but the whole model."""
+    import yaml
+
+    whole = make_recipe("translate", DATA, changes={"layers": 3})
+    file = write(tmp_path / "recipe.yaml", yaml.safe_dump(to_dict(whole)))
+    assert make_recipe("translate", {}, file=file) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a\n- b\n", "r.yaml is no recipe: it holds list instead of fields"),
+        ("", "r.yaml is no recipe: it holds NoneType instead of fields"),
+        ("training: {max_steps: [", "r.yaml is no recipe: while parsing"),
+        ("trainin: {max_steps: 3}\n", "unknown key 'trainin'"),
+        ("training: {max_stps: 3}\n", "did you mean 'max_steps'?"),
+    ],
+)
+def test_a_file_that_is_no_recipe_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    file = write(tmp_path / "r.yaml", text)
+    with pytest.raises(ConfigError) as error:
+        make_recipe("translate", DATA, file=file)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_data_is_named_by_file_files_or_set() -> None:
+    assert where("a.tsv", "train") == {"file": "a.tsv"}
+    assert where(Path("a.tsv"), "train") == {"file": "a.tsv"}
+    assert where(("a.en", "a.de"), "valid") == {"source": "a.en", "target": "a.de"}
+    assert where("phrasebook", "valid") == {"name": "phrasebook", "split": "valid"}
+    assert where({"file": "a.tsv", "count": 3}, "train") == {"file": "a.tsv", "count": 3}
+
+
+def test_training_without_data_says_what_to_give() -> None:
+    with pytest.raises(ConfigError, match="give --train and --valid files, or --data NAME"):
+        make_recipe("translate", {})
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_every_recipe_is_whole_and_says_what_it_promises(path: Path) -> None:
+    recipe = make_recipe("translate", {}, file=path)
+    assert from_dict(Recipe, to_dict(recipe)) == recipe
+    header = "".join(line for line in path.read_text(encoding="utf-8").splitlines(True) if line.startswith("#"))
+    for promised in ("regard train", "minutes", "BLEU"):
+        assert promised in header, promised
+    assert read_file(path)["preset"]
