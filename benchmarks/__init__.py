@@ -1,1 +1,5 @@
-"""Our training step beside that of other toolkits, as ratios of one run: `python -m benchmarks`."""
+"""This project beside other toolkits, as ratios of one run.
+
+`python -m benchmarks` one training step, `.startup` waiting, `.decoding` translating, `.epoch` training from files,
+`.quality` the time to a score.
+"""

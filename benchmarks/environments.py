@@ -26,32 +26,41 @@ class UnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Environment:
-    """A folder of its own for one package at one version, beside torch."""
+    """A folder of its own for one package at one version, beside torch and others that constraints.txt pins."""
 
     name: str
     package: str
     version: str
+    beside: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> dict[str, str]:
+        """torch is always named, so that no package can replace it."""
+        return {name: pinned(name) for name in ("torch", *self.beside)} | {self.package: self.version}
 
     def python(self, peers: Path = PEERS) -> Path:
         """The interpreter, once it has the package and torch at the right versions; installs what is missing."""
         interpreter = peers / self.name / "bin" / "python"
-        torch = pinned("torch")
-        if not self.holds(interpreter, torch):
+        if not self.holds(interpreter):
             print(f"setting up {interpreter.parents[1]}", file=sys.stderr)
             call(sys.executable, "-m", "venv", str(interpreter.parents[1]))
             install = (str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-            call(*install, f"torch=={torch}", f"numpy=={pinned('numpy')}")
-            # torch is named again, so that the package cannot replace it.
-            call(*install, f"torch=={torch}", f"{self.package}=={self.version}")
+            call(*install, f"torch=={pinned('torch')}", f"numpy=={pinned('numpy')}")
+            call(*install, *(f"{package}=={version}" for package, version in self.wanted.items()))
         return interpreter
 
-    def holds(self, interpreter: Path, torch: str) -> bool:
+    def holds(self, interpreter: Path) -> bool:
         """Asks the environment itself, so that one made by hand will do and one left half-made will not."""
         if not interpreter.exists():
             return False
-        command = [str(interpreter), "-c", _VERSIONS, "torch", self.package]
+        command = [str(interpreter), "-c", _VERSIONS, *self.wanted]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
-        return result.stdout.split() == [torch, self.version]
+        return result.stdout.split() == list(self.wanted.values())
+
+
+OPENNMT = Environment("opennmt", "OpenNMT-py", "3.0.4")
+JOEYNMT = Environment("joeynmt", "joeynmt", "2.3.0")
+CTRANSLATE2 = Environment("ctranslate2", "ctranslate2", "4.8.4", beside=("transformers",))  # which it converts from
 
 
 def pinned(package: str) -> str:
@@ -59,7 +68,7 @@ def pinned(package: str) -> str:
     for line in (ROOT / "constraints.txt").read_text().splitlines():
         name, _, version = line.partition("==")
         if name == package:
-            return version
+            return version.partition(";")[0].strip()
     raise UnavailableError(f"constraints.txt does not pin {package}")
 
 

@@ -14,8 +14,9 @@ from onmt.utils.loss import LossCompute
 from onmt.utils.parse import ArgumentParser
 from torch import Tensor
 
-from benchmarks.measure import Trainee, main
-from benchmarks.workload import DROPOUT, SMOOTHING, VOCABULARY, Batch, Size
+from benchmarks.sizes import SMOOTHING, VOCABULARY, Size
+from benchmarks.step.measure import Trainee, main
+from benchmarks.step.workload import DROPOUT, Batch
 
 
 def options(size: Size) -> object:

@@ -9,9 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks.measure import Trainee, main
-from benchmarks.record import LENGTH
-from benchmarks.workload import DROPOUT, SMOOTHING, VOCABULARY, Batch, Size
+from benchmarks.sizes import SMOOTHING, VOCABULARY, Size
+from benchmarks.step.measure import Trainee, main
+from benchmarks.step.record import LENGTH
+from benchmarks.step.workload import DROPOUT, Batch
 
 
 def sinusoid(length: int, width: int) -> Tensor:

@@ -7,8 +7,9 @@ from functools import partial
 from torch import Tensor
 
 import regard
-from benchmarks.measure import Trainee, main
-from benchmarks.workload import DROPOUT, SIZES, SMOOTHING, VOCABULARY, Batch, Size
+from benchmarks.sizes import SIZES, SMOOTHING, VOCABULARY, Size
+from benchmarks.step.measure import Trainee, main
+from benchmarks.step.workload import DROPOUT, Batch
 
 
 def build(size: Size, batch: Batch, inner_dropout: float) -> Trainee:

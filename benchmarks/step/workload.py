@@ -5,38 +5,18 @@ Only torch and the standard library may be imported here, because this runs in t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from benchmarks.record import LENGTH, PAIRS
+from benchmarks.sizes import VOCABULARY
+from benchmarks.step.record import LENGTH, PAIRS
 
-VOCABULARY = 10_000
 DROPOUT = 0.1
-SMOOTHING = 0.1
 LEARNING_RATE = 1e-3
 CLIP = 1.0
-THREADS = 2
 SPECIALS = 10  # ids below are special tokens in one toolkit or another; the batch has none, so nothing is padding
-
-
-@dataclass(frozen=True)
-class Size:
-    """`parameters` is what the weights must come to, with one table for source, target and output."""
-
-    layers: int
-    width: int
-    hidden: int
-    heads: int
-    parameters: int
-
-
-SIZES = {
-    "tiny": Size(layers=4, width=128, hidden=256, heads=4, parameters=2_600_000),
-    "base": Size(layers=6, width=512, hidden=2048, heads=8, parameters=49_000_000),
-}
 
 
 class Batch(NamedTuple):

@@ -6,8 +6,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import MarianConfig, MarianMTModel
 
-from benchmarks.measure import Trainee, main
-from benchmarks.workload import DROPOUT, SMOOTHING, VOCABULARY, Batch, Size
+from benchmarks.sizes import SMOOTHING, VOCABULARY, Size
+from benchmarks.step.measure import Trainee, main
+from benchmarks.step.workload import DROPOUT, Batch
 
 
 def build(size: Size, batch: Batch) -> Trainee:

@@ -6,16 +6,16 @@ which is 1.25.
 
 from __future__ import annotations
 
-import importlib.metadata
-import sys
 from types import SimpleNamespace
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.measure import Trainee, main
-from benchmarks.workload import DROPOUT, SMOOTHING, VOCABULARY, Batch, Size
+from benchmarks.joey import patch, stack
+from benchmarks.sizes import SMOOTHING, VOCABULARY, Size
+from benchmarks.step.measure import Trainee, main
+from benchmarks.step.workload import DROPOUT, Batch
 
 SPECIAL_TOKENS = SimpleNamespace(
     unk_token="<unk>",
@@ -32,22 +32,12 @@ SPECIAL_TOKENS = SimpleNamespace(
 
 
 def configuration(size: Size) -> dict[str, object]:
-    stack = {
-        "type": "transformer",
-        "num_layers": size.layers,
-        "num_heads": size.heads,
-        "hidden_size": size.width,
-        "ff_size": size.hidden,
-        "dropout": DROPOUT,
-        "layer_norm": "post",
-        "embeddings": {"embedding_dim": size.width, "scale": True, "dropout": DROPOUT},
-    }
-    return {"encoder": stack, "decoder": stack, "tied_embeddings": True, "tied_softmax": True}
+    layers = stack(size, DROPOUT, DROPOUT)
+    return {"encoder": layers, "decoder": layers, "tied_embeddings": True, "tied_softmax": True}
 
 
 def build(size: Size, batch: Batch) -> Trainee:
-    # JoeyNMT imports the backport of this module without asking for it to be installed.
-    sys.modules.setdefault("importlib_metadata", importlib.metadata)
+    patch()
     from joeynmt.model import build_model
     from joeynmt.vocabulary import Vocabulary
 

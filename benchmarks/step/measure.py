@@ -16,8 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.machine import foreign_work, memory
-from benchmarks.record import Record
-from benchmarks.workload import CLIP, LEARNING_RATE, SIZES, THREADS, Batch, Size, random_batch
+from benchmarks.sizes import SIZES, THREADS, Size
+from benchmarks.step.record import Record
+from benchmarks.step.workload import CLIP, LEARNING_RATE, Batch, random_batch
 
 WARM_UP = 3
 TOLERANCE = 0.02  # of the number of parameters: toolkits differ in biases and last norms

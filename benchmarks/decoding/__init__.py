@@ -1,0 +1,1 @@
+"""Translating with the same weights, beside other toolkits: `python -m benchmarks.decoding`."""

@@ -1,0 +1,56 @@
+"""Time and memory of translating, measured inside the environment of the side that does it.
+
+What counts is the time from lists of token ids to lists of token ids, padding included. Loading the model and a
+warm-up do not count. Only the standard library may be imported here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.decoding.record import Record
+from benchmarks.decoding.work import MODES, Mode, Row, sentences
+from benchmarks.machine import foreign_work, memory
+
+WARM_UP = 2  # batches: one for each worker
+
+# Rows → the best output of each, all of them of this many tokens, which are asked for when loading.
+Translate = Callable[[Sequence[Row]], list[Row]]
+Load = Callable[[Path, Mode, int], Translate]
+
+
+def measure(load: Load, folder: Path, mode: Mode, count: int, length: int) -> Record:
+    started = time.perf_counter()
+    translate = load(folder, mode, length)
+    load_seconds = time.perf_counter() - started
+    rows = sentences(count)
+    calls = [[row] for row in rows] if mode.alone else [rows]
+    for call in calls[:WARM_UP]:
+        translate(call[: WARM_UP * mode.batch])
+    foreign = foreign_work()
+    started = time.perf_counter()
+    outputs = [output for call in calls for output in translate(call)]
+    seconds = time.perf_counter() - started
+    foreign_cores = (foreign_work() - foreign) / seconds
+    wrong = [len(output) for output in outputs if len(output) != length]
+    if wrong or len(outputs) != count:
+        raise ValueError(f"{len(outputs)} of {count} outputs, some of {wrong[:3]} tokens instead of {length}")
+    return Record(seconds, load_seconds, outputs, memory("VmHWM"), foreign_cores)
+
+
+def main(**variants: Load) -> None:
+    """The command line of a side: which variant, where the models are, what to do; prints one JSON line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("variant", choices=variants)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("mode", choices=MODES)
+    parser.add_argument("count", type=int)
+    parser.add_argument("length", type=int)
+    given = parser.parse_args()
+    record = measure(variants[given.variant], given.folder, MODES[given.mode], given.count, given.length)
+    print(json.dumps(asdict(record)))

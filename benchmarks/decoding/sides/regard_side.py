@@ -1,0 +1,44 @@
+"""This project: `regard.decoding.translate`, a batch at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import torch
+
+from benchmarks.decoding.measure import Translate, main
+from benchmarks.decoding.work import END, PAD, Mode, Row, batches
+from benchmarks.sizes import THREADS
+from regard.checkpoint import put_weights, read_tensors
+from regard.config import from_dict
+from regard.data.batches import pad
+from regard.decoding import Decoding, translate
+from regard.models import EncoderDecoderModel, ModelConfig
+
+
+def load(folder: Path, mode: Mode, length: int) -> Translate:
+    torch.set_num_threads(THREADS)
+    home = folder / "regard"
+    model = from_dict(ModelConfig, json.loads((home / "config.json").read_text())).build()
+    put_weights(model, read_tensors(home / "weights.safetensors"), str(home))
+    translator = cast(EncoderDecoderModel, model.eval())
+    options = Decoding(beam=mode.beam, min_length=length, max_length=length)
+
+    def run(rows: Sequence[Row]) -> list[Row]:
+        outputs = []
+        for batch in batches(rows, mode.batch):
+            source = torch.from_numpy(pad([np.array(row) for row in batch], PAD))
+            keep = source != PAD
+            found = translate(translator, source, None if keep.all() else keep, options, start=PAD, end=END)
+            outputs += [hypotheses[0].tokens for hypotheses in found]
+        return outputs
+
+    return run
+
+
+if __name__ == "__main__":
+    main(default=load)

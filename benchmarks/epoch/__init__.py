@@ -1,0 +1,1 @@
+"""From files to the end of one epoch, beside other toolkits: `python -m benchmarks.epoch`."""

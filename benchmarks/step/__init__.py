@@ -1,0 +1,1 @@
+"""One training step, beside other toolkits: `python -m benchmarks`."""
