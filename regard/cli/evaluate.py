@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import positive, read_changes
-from regard.cli.progress import counting
+from regard.cli.progress import counting, say
 
 if TYPE_CHECKING:
     from regard.data.pairs import Pair
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     start = time.perf_counter()
     with counting("sentences translated", len(pairs)) as done:
-        found = translator.texts(sources, search, options.batch, done)
+        found = [best[0].text for best in translator.translate(sources, search, options.batch, say, done)]
     seconds = time.perf_counter() - start
     scores = score(found, references)
     if options.tokenised:

@@ -33,3 +33,7 @@ def counting(what: str, total: int | None = None) -> Iterator[Callable[[int], No
             print(f"{what}: {done:,}" + (f" of {total:,}" if total else ""), file=sys.stderr, flush=True)
 
     yield advance
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import positive, split_changes
-from regard.cli.progress import counting
+from regard.cli.progress import counting, say
 
 if TYPE_CHECKING:
     from regard.tasks.alignment import Reading
@@ -105,7 +105,3 @@ def pharaoh(translator: Translator, one: Rendering, reading: Reading) -> str:
         links += [f"{sources + left}-{targets + right}" for left, right in found]
         sources, targets = sources + len(source.split()), targets + len(target.split())
     return " ".join(links)
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
