@@ -10,27 +10,32 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.decoding.filters import NEVER, forbid
 from regard.decoding.hypothesis import Hypothesis, ranked, scored
 from regard.decoding.options import Decoding
-from regard.decoding.steps import Steps, exact
-from regard.decoding.topk import likeliest
+from regard.decoding.steps import Outlook, Steps, look
 from regard.models.base import State
+from regard.nn.topk import NEVER
 
 
 def beam_search(
-    model: Steps, logits: Tensor, state: State, end: int, options: Decoding, limits: Tensor
+    model: Steps, first: Outlook, state: State, end: int, options: Decoding, limits: Tensor
 ) -> list[list[Hypothesis]]:
-    """Go on from the logits (B, V) of each sentence's first token; `nbest` hypotheses for each, best first."""
-    beams = Beams(exact(logits), end, options, limits)
+    """Go on from what may be each sentence's first token; `nbest` hypotheses for each, best first."""
+    beams = Beams(first.logits, end, options, limits)
     rows, sentences = beams.rows.flatten(), beams.sentences  # each sentence K times; its memory once
-    logits, state = logits[rows], state.select(rows, sentences)
+    outlook, state = first.select(rows), state.select(rows, sentences)
     while True:
-        beams.extend(exact(logits))
+        beams.extend(outlook)
         rows, going = beams.leave()
         if len(rows) == 0:
             return [ranked(pool, options.nbest) for pool in beams.pools]
-        logits, state = model.step(beams.prefix[:, -1:], state.select(rows, going))
+        state = state.select(rows, going)
+        outlook, state = look(model, beams.prefix[:, -1:], state, beams.prefix, end, options, candidates(options))
+
+
+def candidates(options: Decoding) -> int:
+    """Of each row: so that K of a sentence's best are not the end."""
+    return 2 * options.beam
 
 
 class Beams:
@@ -52,25 +57,23 @@ class Beams:
         self.log_probs = logits.new_full((count, self.size), NEVER)
         self.log_probs[:, 0] = 0.0
 
-    def extend(self, logits: Tensor) -> None:
-        """By one token, given the logits (R·K, V): what ends goes into the pool, the K best others go on."""
-        log_probs, rows, tokens = self.candidates(logits)
+    def extend(self, outlook: Outlook) -> None:
+        """By one token, of what may follow the R·K rows: what ends goes into the pool, the K best others go on."""
+        log_probs, rows, tokens = self.candidates(outlook)
         ends = tokens == self.end
         self.collect(log_probs[:, : self.size], rows[:, : self.size], ends[:, : self.size])
         self.log_probs, order = log_probs.masked_fill(ends, NEVER).topk(self.size)
         self.rows = rows.gather(1, order)
         self.prefix = torch.cat([self.prefix[self.rows.flatten()], tokens.gather(1, order).view(-1, 1)], dim=1)
 
-    def candidates(self, logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def candidates(self, outlook: Outlook) -> tuple[Tensor, Tensor, Tensor]:
         """Log-probability, row and token (R, 2K) of what may come next, best first: K of them are not the end."""
-        wanted = 2 * self.size
-        totals = logits.logsumexp(-1, keepdim=True)
-        best, tokens = likeliest(forbid(logits, self.prefix, self.end, self.options), wanted)
-        together = (best - totals + self.log_probs.view(-1, 1)).view(len(self.sentences), -1)  # (R, K · 2K)
-        log_probs, places = together.topk(wanted)
-        beams = places // best.shape[1]
-        first = torch.arange(0, len(logits), self.size, device=logits.device)
-        return log_probs, beams + first[:, None], tokens.view(together.shape).gather(1, places)
+        gained = outlook.logits - outlook.totals.unsqueeze(1)
+        together = (gained + self.log_probs.view(-1, 1)).view(len(self.sentences), -1)  # (R, K · 2K)
+        log_probs, places = together.topk(candidates(self.options))
+        beams = places // gained.shape[1]
+        first = torch.arange(0, len(gained), self.size, device=gained.device)
+        return log_probs, beams + first[:, None], outlook.words.view(together.shape).gather(1, places)
 
     def collect(self, log_probs: Tensor, rows: Tensor, chosen: Tensor, finished: bool = True) -> None:
         """Take the chosen ones (R, K) into the pools of their sentences."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from regard.decoding.options import Decoding
-
-NEVER = float("-inf")
+from regard.nn.topk import NEVER
 
 
 def forbid(logits: Tensor, prefix: Tensor, end: int, options: Decoding) -> Tensor:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.decoding.beam import beam_search
+from regard.decoding.beam import beam_search, candidates
 from regard.decoding.hypothesis import Hypothesis, ranked
 from regard.decoding.options import Decoding
 from regard.decoding.single import single
-from regard.decoding.steps import Steps
+from regard.decoding.steps import Steps, look
 from regard.models.base import State
 from regard.models.decoder import DecoderModel
 from regard.models.encoder_decoder import EncoderDecoderModel
@@ -39,17 +39,23 @@ def decode(
         return []
     if int(limits.min()) < 1:
         raise ValueError(f"a limit of {int(limits.min())} tokens is not allowed; it takes at least 1")
+    prefix = start.new_empty(len(start), 0)
+    if not options.sample:
+        count = candidates(options) if options.beam > 1 else 1
+        outlook, state = look(model, start, state, prefix, end, options, count, keep)
+        check_vocabulary(outlook.vocabulary, end, options)
+        if options.beam > 1:
+            return beam_search(model, outlook, state, end, options, limits)
+        return [[found] for found in single(model, outlook, state, end, options, limits)]
     logits, state = model.step(start, state, keep)
     check_vocabulary(logits.shape[-1], end, options)
-    if options.beam > 1:
-        return beam_search(model, logits, state, end, options, limits)
-    if options.sample and options.seed is not None and generator is None:
+    if options.seed is not None and generator is None:
         generator = torch.Generator(start.device).manual_seed(options.seed)
     rows = torch.arange(len(start), device=start.device).repeat_interleave(options.nbest)
     if options.nbest > 1:
         logits, state = logits[rows], state.select(rows)
-    found = single(model, logits, state, end, options, limits[rows], generator)
-    return [ranked(found[i : i + options.nbest], options.nbest) for i in range(0, len(found), options.nbest)]
+    drawn = single(model, logits, state, end, options, limits[rows], generator)
+    return [ranked(drawn[i : i + options.nbest], options.nbest) for i in range(0, len(drawn), options.nbest)]
 
 
 def translate(

@@ -8,30 +8,31 @@ from torch import Tensor
 from regard.decoding.filters import forbid, narrow
 from regard.decoding.hypothesis import Hypothesis, scored
 from regard.decoding.options import Decoding
-from regard.decoding.steps import Steps, exact
+from regard.decoding.steps import Outlook, Steps, look
 from regard.models.base import State
+from regard.nn.topk import exact, log_total
 
 
 def single(
     model: Steps,
-    logits: Tensor,
+    ahead: Outlook | Tensor,
     state: State,
     end: int,
     options: Decoding,
     limits: Tensor,
     generator: torch.Generator | None = None,
 ) -> list[Hypothesis]:
-    """Go on from the logits (B, V) of each row's first token, by the likeliest token or by a drawn one."""
-    count, longest = len(logits), int(limits.max())
+    """Go on from what may be each row's first token: the best words of an outlook, or logits (B, V) to draw from."""
+    count, longest = len(limits), int(limits.max())
     tokens = limits.new_empty(count, longest)
-    lengths, log_probs = limits.clone(), exact(logits).new_zeros(count)
+    lengths = limits.clone()
+    log_probs = exact(ahead if isinstance(ahead, Tensor) else ahead.logits).new_zeros(count)
     finished = torch.zeros_like(limits, dtype=torch.bool)
     rows = torch.arange(count, device=limits.device)  # that still go on
     for length in range(longest):
-        logits = exact(logits)
-        total = logits.logsumexp(-1)
-        chosen = choose(forbid(logits, tokens[rows, :length], end, options), options, generator)  # (B, 1)
-        log_probs[rows] += logits.gather(1, chosen).squeeze(1) - total
+        prefix = tokens[rows, :length]
+        chosen, gained = draw(ahead, prefix, end, options, generator) if isinstance(ahead, Tensor) else take(ahead)
+        log_probs[rows] += gained
         tokens[rows, length] = chosen.squeeze(1)
         ended = chosen.squeeze(1) == end
         finished[rows] = ended
@@ -43,13 +44,25 @@ def single(
             if len(rows) == 0:
                 break
             state = state.select(kept)
-        logits, state = model.step(chosen, state)
+        if options.sample:
+            ahead, state = model.step(chosen, state)
+        else:
+            ahead, state = look(model, chosen, state, tokens[rows, : length + 1], end, options, 1)
     found = zip(tokens.tolist(), lengths.tolist(), log_probs.tolist(), finished.tolist(), strict=True)
     return [scored(row[:length], sum_, done, options.length_penalty) for row, length, sum_, done in found]
 
 
-def choose(logits: Tensor, options: Decoding, generator: torch.Generator | None) -> Tensor:
-    """(B, V) → (B, 1) token ids."""
-    if options.sample:
-        return narrow(logits, options).softmax(-1).multinomial(1, generator=generator)
-    return logits.argmax(-1, keepdim=True)
+def take(ahead: Outlook) -> tuple[Tensor, Tensor]:
+    """The best words (B, 1) and their log-probabilities (B,)."""
+    return ahead.words, ahead.logits.squeeze(1) - ahead.totals
+
+
+def draw(
+    logits: Tensor, prefix: Tensor, end: int, options: Decoding, generator: torch.Generator | None
+) -> tuple[Tensor, Tensor]:
+    """Words (B, 1) that were drawn, and the log-probabilities (B,) that the model itself gives to them."""
+    logits = exact(logits)
+    total = log_total(logits)
+    narrowed = narrow(forbid(logits, prefix, end, options), options)
+    chosen = narrowed.softmax(-1).multinomial(1, generator=generator)
+    return chosen, logits.gather(1, chosen).squeeze(1) - total

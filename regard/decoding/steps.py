@@ -1,13 +1,16 @@
-"""What decoding asks of a model."""
+"""What decoding asks of a model, and what it wants to know of each step."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
-import torch
 from torch import Tensor
 
-from regard.models.base import State
+from regard.decoding.filters import forbid
+from regard.decoding.options import Decoding
+from regard.models.base import State, Writer
+from regard.nn.topk import exact, likeliest, log_total
 
 
 class Steps(Protocol):
@@ -16,6 +19,40 @@ class Steps(Protocol):
     def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]: ...
 
 
-def exact(logits: Tensor) -> Tensor:
-    """In at least single precision: sums of log-probabilities are compared."""
-    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+@dataclass
+class Outlook:
+    """What may follow each row: the highest logits (B, n) that are allowed, best first, and their words.
+
+    `totals` (B,) are the logs of the sums over all words: a logit minus its total is a log-probability. `vocabulary` is
+    the number of words.
+    """
+
+    logits: Tensor
+    words: Tensor
+    totals: Tensor
+    vocabulary: int
+
+    def select(self, rows: Tensor) -> Outlook:
+        return Outlook(self.logits[rows], self.words[rows], self.totals[rows], self.vocabulary)
+
+
+def look(
+    model: Steps,
+    tokens: Tensor,
+    state: State,
+    prefix: Tensor,
+    end: int,
+    options: Decoding,
+    count: int,
+    keep: Tensor | None = None,
+) -> tuple[Outlook, State]:
+    """Read new tokens (B, T) and see the `count` best words that may follow the tokens (B, t) written so far."""
+    if isinstance(model, Writer) and not options.no_repeat:  # need not build all logits
+        hidden, state = model.read(tokens, state, keep)
+        barred = end if prefix.shape[1] < options.min_length else None
+        return Outlook(*model.head.best(hidden, count, barred), model.config.vocabulary), state
+    logits, state = model.step(tokens, state, keep)
+    logits = exact(logits)
+    totals = log_total(logits)
+    values, words = likeliest(forbid(logits, prefix, end, options), count)
+    return Outlook(values, words, totals, logits.shape[1]), state

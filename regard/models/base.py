@@ -141,15 +141,21 @@ class Writer(Model):
     decoder: StackLayers
     head: Head
 
-    @torch.no_grad()
     def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
         """Read new tokens (B, T), a prompt or one each; returns the logits (B, V) of what follows, and the state."""
+        hidden, state = self.read(tokens, state, keep)
+        with torch.no_grad():
+            return self.head.logits(hidden), state
+
+    @torch.no_grad()
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+        """As `step`, but up to the head: the hidden states (B, D) of which it makes logits."""
         self.check_tokens(tokens, keep)
         context = state.advance(tokens, keep)
         context.watcher = watcher_of(self)
         x = self.embedding(tokens, context)
         hidden = self.decoder(x, context.enter("decoder"))
-        return self.head.logits(last_real(hidden, keep)), state
+        return last_real(hidden, keep), state
 
     def cache_values(self) -> tuple[int, int]:
         return self.decoder.cache_values()

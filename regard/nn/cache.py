@@ -12,12 +12,13 @@ class KeyValueCache:
     A `fixed` one holds what was made of a memory: its rows are those of the memory, and nothing is added to it.
     """
 
-    def __init__(self, capacity: int = 64, fixed: bool = False) -> None:
+    def __init__(self, capacity: int = 16, fixed: bool = False) -> None:
         self.capacity = capacity
         self.fixed = fixed
         self.length = 0
         self.keys: Tensor | None = None
         self.values: Tensor | None = None
+        self.spare: tuple[Tensor, Tensor] | None = None  # what the last selection came from, to select into next
 
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Append (B, G, T, K) keys and values; returns all of them so far."""
@@ -38,12 +39,15 @@ class KeyValueCache:
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch, in this order; a row may be named twice or not at all."""
         if self.keys is not None and self.values is not None and not unchanged(rows, len(self.keys)):
-            self.keys = self._select(self.keys, rows)
-            self.values = self._select(self.values, rows)
+            old, spare = (self.keys, self.values), self.spare or (None, None)
+            self.keys, self.values = (self._select(*pair, rows) for pair in zip(old, spare, strict=True))
+            self.spare = old
 
-    def _select(self, store: Tensor, rows: Tensor) -> Tensor:
-        """Only the filled part is worth copying."""
-        room = store.new_empty(len(rows), *store.shape[1:])
+    def _select(self, store: Tensor, spare: Tensor | None, rows: Tensor) -> Tensor:
+        """Only the filled part is worth copying; new memory would cost more than the copy."""
+        if spare is None or len(spare) < len(rows) or spare.shape[1:] != store.shape[1:]:
+            spare = store.new_empty(len(rows), *store.shape[1:])
+        room = spare[: len(rows)]
         torch.index_select(store[:, :, : self.length], 0, rows, out=room[:, :, : self.length])
         return room
 

@@ -15,6 +15,7 @@ from regard.nn.embeddings import Embedding, check_tied
 from regard.nn.feedforward import ACTIVATIONS, Activation
 from regard.nn.linear import Linear
 from regard.nn.norms import LayerNorm, NormConfig
+from regard.nn.topk import best_words, exact, linear_best_words
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class Head(nn.Module):
 
     def log_probs(self, hidden: Tensor) -> Tensor:
         return self.logits(hidden).log_softmax(-1)
+
+    def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """Of states (B, D): the highest logits (B, count), best first, their words, and the log of the sum over all
+        words (B,). A `barred` word cannot be chosen, though it counts in the sum."""
+        return best_words(exact(self.logits(hidden)), count, barred)
 
     def loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
         """Mean cross-entropy over the targets that are not `ignore`, in at least single precision."""
@@ -76,6 +82,11 @@ class LinearOutput(Head):
 
     def logits(self, hidden: Tensor) -> Tensor:
         return F.linear(self.transform(hidden), self.weight, self.bias)
+
+    def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        if hidden.device.type != "cpu":
+            return super().best(hidden, count, barred)
+        return linear_best_words(self.transform(hidden), self.weight, self.bias, count, barred)
 
     def total_loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
         rows = self.transform(hidden).flatten(0, -2)

@@ -16,7 +16,9 @@ from regard.data.batches import pad
 from regard.data.files import DataError
 from regard.data.tokenizers import END, PAD, START, Tokenizer
 from regard.decoding import Decoding, Hypothesis, translate
+from regard.decoding.parallel import side_by_side
 from regard.models import EncoderDecoderModel
+from regard.nn.context import watcher_of
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 BEAM = 4  # where nothing else is asked for
@@ -104,13 +106,18 @@ class Translator:
     ) -> list[list[Hypothesis]]:
         """Of source tokens, in their order; batches are made by length."""
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        results: list[list[Hypothesis]] = [[] for _ in rows]
-        for start in range(0, len(order), batch):
-            chosen = order[start : start + batch]
+        batches = [order[start : start + batch] for start in range(0, len(order), batch)]
+
+        def work(chosen: Sequence[int]) -> list[list[Hypothesis]]:
             source, keep = padded([np.array([*rows[i], END]) for i in chosen], self.device)
-            found = translate(self.model, source, keep, options, start=START, end=END)
-            for i, hypotheses in zip(chosen, found, strict=True):
-                results[i] = hypotheses
+            return translate(self.model, source, keep, options, start=START, end=END)
+
+        alone = options.sample or watcher_of(self.model) is not None  # what is drawn or watched has an order
+        found = map(work, batches) if alone else side_by_side(work, batches, self.device)
+        results: list[list[Hypothesis]] = [[] for _ in rows]
+        for chosen, hypotheses in zip(batches, found, strict=True):
+            for i, best in zip(chosen, hypotheses, strict=True):
+                results[i] = best
             if done is not None:
                 done(len(chosen))
         return results

@@ -7,7 +7,8 @@ import torch
 
 import regard
 from regard.decoding import Decoding, complete, decode, translate
-from regard.decoding.beam import beam_search
+from regard.decoding.beam import beam_search, candidates
+from regard.decoding.steps import look
 from regard.nn.positions import ALiBi, Learned, Relative, Rotary
 from tests.decoding.reference import END, START, Counting, assert_same, completing, ending, greedy, ragged, translating
 from tests.helpers import built, decoder, encoder_decoder, tokens
@@ -48,8 +49,9 @@ def test_one_beam_is_greedy_search_in_any_precision(dtype: torch.dtype) -> None:
     limits = torch.tensor([3, 9, 1, 12, 7, 12])
     plain = decode(model, model.begin(model.encode(source, keep)), START, END, Decoding(), limits)
     with torch.no_grad():
-        logits, state = model.step(torch.full((6, 1), START), model.begin(model.encode(source, keep)))
-        beam = beam_search(model, logits, state, END, Decoding(), limits)
+        start, state = torch.full((6, 1), START), model.begin(model.encode(source, keep))
+        first, state = look(model, start, state, start[:, :0], END, Decoding(), candidates(Decoding()))
+        beam = beam_search(model, first, state, END, Decoding(), limits)
     for (one,), (other,) in zip(beam, plain, strict=True):
         assert_same([one], [other], tolerance=1e-5)
 

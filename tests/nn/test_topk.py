@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.decoding.topk import likeliest
+from regard.nn.topk import likeliest, linear_best_words
 
 
 @pytest.mark.parametrize("words", [3, 40, 5_000, 4_096, 10_000, 10_007])
@@ -30,3 +30,19 @@ def test_neighbours_in_one_column_are_all_found() -> None:
     logits = torch.zeros(1, 8_000)
     logits[0, 5::1000] = torch.arange(1.0, 9.0)
     assert likeliest(logits, 8)[1].tolist() == [[5 + 1000 * i for i in reversed(range(8))]]
+
+
+@pytest.mark.parametrize("words", [5, 900, 10_007])
+@pytest.mark.parametrize("rows", [1, 3, 300])
+@pytest.mark.parametrize("barred", [None, 0, 4])
+def test_slices_give_what_all_logits_give(words: int, rows: int, barred: int | None) -> None:
+    hidden, weight, bias = torch.randn(rows, 16), torch.randn(words, 16), torch.randn(words)
+    bias[4] = 50.0  # so that barring it matters
+    values, places, totals = linear_best_words(hidden, weight, bias, 4, barred)
+    logits = torch.nn.functional.linear(hidden, weight, bias)
+    torch.testing.assert_close(totals, logits.logsumexp(-1))
+    if barred is not None:
+        logits[:, barred] = float("-inf")
+    expected = logits.topk(4)
+    torch.testing.assert_close(values, expected.values)
+    assert torch.equal(places, expected.indices)
