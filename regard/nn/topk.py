@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import torch
 from torch import Tensor
 
@@ -54,29 +56,49 @@ def best_words(logits: Tensor, count: int, barred: int | None = None) -> tuple[T
     return *likeliest(logits, count), totals
 
 
+@torch.no_grad()
 def linear_best_words(
     hidden: Tensor, weight: Tensor, bias: Tensor | None, count: int, barred: int | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`best_words` of hidden @ weight.T + bias, hidden (B, D), weight (V, D), some words at a time.
 
-    All logits of a batch are more than a processor's cache holds, and writing and reading them costs more than the
-    product. Each slice is reduced to its best words and its sum while it is in the cache.
+    All logits of a batch are more than a processor's cache holds, and going over them again and again costs more than
+    the product. Here the sum and the peaks of `likeliest` are taken of each slice of words while it is in the cache.
     """
-    size = max(AT_ONCE // max(len(hidden), 1), count)
-    parts = []
-    for start in range(0, len(weight), size):
-        end = min(start + size, len(weight))
-        logits = torch.nn.functional.linear(hidden, weight[start:end], None if bias is None else bias[start:end])
-        inside = barred - start if barred is not None and start <= barred < end else None
-        values, words, totals = best_words(exact(logits), count, inside)
-        parts.append((values, words + start, totals))
-    if len(parts) == 1:
-        return parts[0]
-    values, words, totals = (torch.cat(list(found), dim=-1) for found in _columns(parts))
-    best = values.topk(min(count, values.shape[1]))
-    return best.values, words.gather(1, best.indices), totals.logsumexp(-1)
+    rows, words = len(hidden), len(weight)
+    size = max(AT_ONCE // max(rows, 1) // FOLDS, 2 * count) * FOLDS  # words in a slice
+    if words <= size or exact(hidden).dtype != hidden.dtype:
+        return best_words(exact(torch.nn.functional.linear(hidden, weight, bias)), count, barred)
+    slices, width = -(-words // size), size // FOLDS
+    logits = scratch(slices * rows * size, hidden).view(slices, rows, size)
+    peaks, totals = hidden.new_empty(rows, slices, width), hidden.new_empty(rows, slices)
+    for number, start in enumerate(range(0, words, size)):
+        end = min(start + size, words)
+        part = logits[number]
+        if end - start < size:
+            part.fill_(NEVER)
+            part = part[:, : end - start]
+        torch.mm(hidden, weight[start:end].t(), out=part)
+        if bias is not None:
+            part += bias[start:end]
+        torch.logsumexp(part, -1, out=totals[:, number])
+        if barred is not None and start <= barred < end:
+            part[:, barred - start] = NEVER
+        torch.amax(logits[number].view(rows, FOLDS, width), 1, out=peaks[:, number])
+    columns = peaks.view(rows, -1).topk(count, sorted=False).indices  # (B, count)
+    inside = (columns % width).unsqueeze(-1) + torch.arange(0, size, width)  # (B, count, FOLDS)
+    home = (columns // width).unsqueeze(-1)  # the slice of each
+    places = (home * rows + torch.arange(rows)[:, None, None]) * size + inside
+    values, best = logits.view(-1)[places.flatten(1)].topk(count)
+    return values, (home * size + inside).flatten(1).gather(1, best), totals.logsumexp(-1)
 
 
-def _columns(parts: list[tuple[Tensor, Tensor, Tensor]]) -> list[list[Tensor]]:
-    """Values, words and sums of all slices, each as (B, …)."""
-    return [[part[0] for part in parts], [part[1] for part in parts], [part[2].unsqueeze(1) for part in parts]]
+_own = threading.local()
+
+
+def scratch(count: int, like: Tensor) -> Tensor:
+    """Memory of this thread to write numbers into, the same again and again: new memory costs more than filling it."""
+    room: Tensor | None = getattr(_own, "room", None)
+    if room is None or len(room) < count or room.dtype != like.dtype:
+        room = _own.room = like.new_empty(count)
+    return room[:count]

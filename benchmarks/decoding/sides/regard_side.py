@@ -1,4 +1,4 @@
-"""This project: `regard.decoding.translate`, a batch at a time."""
+"""This project: `regard.decoding.translate`, batches side by side as `Translator` does it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from regard.checkpoint import put_weights, read_tensors
 from regard.config import from_dict
 from regard.data.batches import pad
 from regard.decoding import Decoding, translate
+from regard.decoding.parallel import side_by_side
 from regard.models import EncoderDecoderModel, ModelConfig
 
 
@@ -28,14 +29,15 @@ def load(folder: Path, mode: Mode, length: int) -> Translate:
     translator = cast(EncoderDecoderModel, model.eval())
     options = Decoding(beam=mode.beam, min_length=length, max_length=length)
 
+    def work(batch: Sequence[Row]) -> list[Row]:
+        source = torch.from_numpy(pad([np.array(row) for row in batch], PAD))
+        keep = source != PAD
+        found = translate(translator, source, None if keep.all() else keep, options, start=PAD, end=END)
+        return [hypotheses[0].tokens for hypotheses in found]
+
     def run(rows: Sequence[Row]) -> list[Row]:
-        outputs = []
-        for batch in batches(rows, mode.batch):
-            source = torch.from_numpy(pad([np.array(row) for row in batch], PAD))
-            keep = source != PAD
-            found = translate(translator, source, None if keep.all() else keep, options, start=PAD, end=END)
-            outputs += [hypotheses[0].tokens for hypotheses in found]
-        return outputs
+        found = side_by_side(work, list(batches(rows, mode.batch)), torch.device("cpu"))
+        return [tokens for outputs in found for tokens in outputs]
 
     return run
 
