@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from benchmarks.options import add_sides, chosen, positive
+from benchmarks.options import add_sides, chosen, parse
 from benchmarks.rounds import Result
 from benchmarks.step.record import LENGTH, PAIRS, Record
 from benchmarks.step.report import table
 from benchmarks.step.runner import SIDES, run
 from benchmarks.store import write
+from regard.cli.options import positive
 
 STEPS = {"tiny": 20, "base": 5}  # measured after the warm-up; a step of the base model takes seconds
 SMOKE = {"model": "tiny", "steps": 1, "rounds": 1}
@@ -24,14 +24,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=positive, default=3, help="how often every side has its turn")
     parser.add_argument("--steps", type=positive, help=f"measured steps per turn; by default {STEPS}")
     add_sides(parser, SIDES)
-    parser.add_argument(
-        "--smoke", action="store_true", help=f"does it work? {SMOKE}, and no waiting for a quiet machine"
-    )
-    parser.add_argument("--out", type=Path, help="a JSON file for all that was measured")
-    given = parser.parse_args()
-    if given.smoke:
-        vars(given).update(SMOKE)
-    return given
+    return parse(parser, SMOKE, "all that was measured")
 
 
 def main() -> None:

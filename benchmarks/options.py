@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from benchmarks.side import Side
 
 
-def positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return int(text)
+def parse(parser: argparse.ArgumentParser, smoke: Mapping[str, Any], out: str) -> argparse.Namespace:
+    """With the options that every benchmark has; `smoke` are those that make it a quick trial."""
+    parser.add_argument(
+        "--smoke", action="store_true", help=f"does it work? {dict(smoke)}, and no waiting for a quiet machine"
+    )
+    parser.add_argument("--out", type=Path, help=f"a JSON file for {out}")
+    given = parser.parse_args()
+    if given.smoke:
+        vars(given).update(smoke)
+    return given
 
 
 def several(known: Sequence[str]) -> Callable[[str], list[str]]:

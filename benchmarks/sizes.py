@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 VOCABULARY = 10_000
 SMOOTHING = 0.1
@@ -18,6 +19,22 @@ class Size:
     hidden: int
     heads: int
     parameters: int
+
+
+def marian_shape(size: Size) -> dict[str, Any]:
+    """Of a `MarianConfig`."""
+    return {
+        "vocab_size": VOCABULARY,
+        "d_model": size.width,
+        "encoder_layers": size.layers,
+        "decoder_layers": size.layers,
+        "encoder_attention_heads": size.heads,
+        "decoder_attention_heads": size.heads,
+        "encoder_ffn_dim": size.hidden,
+        "decoder_ffn_dim": size.hidden,
+        "activation_function": "relu",
+        "scale_embedding": True,
+    }
 
 
 SIZES = {

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from benchmarks.decoding.record import Record
 from benchmarks.decoding.report import table, verdicts
 from benchmarks.decoding.runner import SIDES, run, useful, weights
 from benchmarks.decoding.work import LONGEST, MODES, SHORTEST
-from benchmarks.options import add_sides, chosen, positive, several
+from benchmarks.options import add_sides, chosen, parse, several
 from benchmarks.rounds import Result
 from benchmarks.sizes import SIZES
 from benchmarks.store import write
+from regard.cli.options import positive
 
 TABLES = {"tiny": ("beam", "greedy"), "base": ("beam", "greedy", "single")}
 SMOKE = {"sentences": 6, "length": 5, "rounds": 1}
@@ -29,14 +29,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=positive, default=5, help="how often every side has its turn")
     parser.add_argument("--sentences", type=positive, help="by default what the mode says: 200, or 20 one by one")
     parser.add_argument("--length", type=positive, default=30, help="tokens of each output, on all sides")
-    parser.add_argument(
-        "--smoke", action="store_true", help=f"does it work? {SMOKE}, and no waiting for a quiet machine"
-    )
-    parser.add_argument("--out", type=Path, help="a JSON file for all that was measured, outputs included")
-    given = parser.parse_args()
-    if given.smoke:
-        vars(given).update(SMOKE)
-    return given
+    return parse(parser, SMOKE, "all that was measured, outputs included")
 
 
 def main() -> None:

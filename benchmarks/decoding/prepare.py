@@ -14,13 +14,12 @@ import torch
 from transformers import GenerationConfig, MarianConfig, MarianMTModel
 
 from benchmarks.decoding.work import END, PAD
-from benchmarks.sizes import SIZES, VOCABULARY, Size
+from benchmarks.sizes import SIZES, VOCABULARY, Size, marian_shape
 from regard.checkpoint import weights_of, write_tensors
 from regard.config import change, to_dict
 from regard.models import EncoderDecoder
 from regard.zoo import get
 from tests.references import links
-from tests.references.links import Link
 
 NEVER = -1e4  # the logit of padding: CTranslate2 takes it out of the vocabulary, so the others must never write it
 GAIN = 0.4  # of what sublayers add to their input: with more, a deep random decoder says the same to every input
@@ -29,16 +28,7 @@ GAIN = 0.4  # of what sublayers add to their input: with more, a deep random dec
 def marian(size: Size) -> MarianMTModel:
     torch.manual_seed(0)
     config = MarianConfig(
-        vocab_size=VOCABULARY,
-        d_model=size.width,
-        encoder_layers=size.layers,
-        decoder_layers=size.layers,
-        encoder_attention_heads=size.heads,
-        decoder_attention_heads=size.heads,
-        encoder_ffn_dim=size.hidden,
-        decoder_ffn_dim=size.hidden,
-        activation_function="relu",
-        scale_embedding=True,
+        **marian_shape(size),
         share_encoder_decoder_embeddings=True,
         max_position_embeddings=512,
         pad_token_id=PAD,
@@ -73,43 +63,12 @@ def ours(size: Size) -> EncoderDecoder:
     return config
 
 
-def marian_links(mine: Any, theirs: Any) -> list[Link]:
-    """Which of our parameters is which of Marian's."""
-    found = [
-        links.same(mine.embedding.tokens.weight, theirs.model.shared.weight),
-        links.same(mine.head.bias, theirs.final_logits_bias[0]),
-    ]
-    for block, layer in zip(mine.encoder.blocks, theirs.model.encoder.layers, strict=True):
-        found += layer_links(block, layer)
-    for block, layer in zip(mine.decoder.blocks, theirs.model.decoder.layers, strict=True):
-        cross = layer.encoder_attn
-        found += [
-            *layer_links(block, layer),
-            *links.cross_projections(block.cross, cross.q_proj, cross.k_proj, cross.v_proj),
-            *links.modules(block.cross.out, cross.out_proj),
-            *links.modules(block.cross_join.norm, layer.encoder_attn_layer_norm),
-        ]
-    return found
-
-
-def layer_links(block: Any, layer: Any) -> list[Link]:
-    attention = layer.self_attn
-    return [
-        *links.projections(block.attention, attention.q_proj, attention.k_proj, attention.v_proj),
-        *links.modules(block.attention.out, attention.out_proj),
-        *links.modules(block.attention_join.norm, layer.self_attn_layer_norm),
-        *links.modules(block.feedforward.up, layer.fc1),
-        *links.modules(block.feedforward.down, layer.fc2),
-        *links.modules(block.feedforward_join.norm, layer.final_layer_norm),
-    ]
-
-
 def main() -> None:
     size, folder = SIZES[sys.argv[1]], Path(sys.argv[2])
     theirs, config = marian(size), ours(size)
     theirs.save_pretrained(folder / "marian")
     model = config.build()
-    links.copy(marian_links(model, theirs), model)
+    links.copy(links.marian(model, theirs), model)
     (folder / "regard").mkdir()
     (folder / "regard" / "config.json").write_text(json.dumps(to_dict(config)))
     write_tensors(folder / "regard" / "weights.safetensors", weights_of(model))

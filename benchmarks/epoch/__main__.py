@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from benchmarks.corpus import corpus
 from benchmarks.environments import JOEYNMT, OPENNMT
 from benchmarks.epoch.record import Record
 from benchmarks.epoch.report import table, verdicts
 from benchmarks.epoch.work import BATCH_TOKENS, DROPOUT
-from benchmarks.options import add_sides, chosen, positive
+from benchmarks.options import add_sides, chosen, parse
 from benchmarks.rounds import run_rounds
 from benchmarks.side import Side
 from benchmarks.store import write
+from regard.cli.options import positive
 
 SIDES = (
     Side("regard", "regard", "epoch.sides.regard_side", "matched", ours=True),
@@ -33,14 +33,7 @@ def arguments() -> argparse.Namespace:
     add_sides(parser, SIDES)
     parser.add_argument("--sentences", type=positive, help="train on the first so many; by default on all 29,000")
     parser.add_argument("--rounds", type=positive, default=3, help="how often every side has its turn")
-    parser.add_argument(
-        "--smoke", action="store_true", help=f"does it work? {SMOKE}, and no waiting for a quiet machine"
-    )
-    parser.add_argument("--out", type=Path, help="a JSON file for all that was measured")
-    given = parser.parse_args()
-    if given.smoke:
-        vars(given).update(SMOKE)
-    return given
+    return parse(parser, SMOKE, "all that was measured")
 
 
 def main() -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from benchmarks import rates
 from benchmarks.epoch.record import Record
+from benchmarks.rates import fastest_peer, rate_cells, speeds
 from benchmarks.rounds import Result
-from benchmarks.table import markdown, ratios, spread, verdict
+from benchmarks.table import markdown, ratios, verdict
 
 COLUMNS = (
-    "side",
-    "target tokens/s",
-    "min–max",
-    "ratio to the fastest peer",
+    *rates.COLUMNS,
     "seconds",
     "steps",
     "target tokens",
@@ -25,24 +24,12 @@ BAR = 1.5  # times the fastest peer
 Results = Sequence[Result[Record]]
 
 
-def speeds(result: Result[Record]) -> list[float]:
-    return [record.tokens_per_second for record in result.records]
-
-
-def fastest_peer(results: Results) -> Result[Record] | None:
-    peers = [result for result in results if result.records and not result.side.ours]
-    return max(peers, key=lambda result: statistics.median(speeds(result)), default=None)
-
-
 def cells(result: Result[Record], peer: Result[Record] | None) -> list[str]:
     if not result.records:
         return [result.side.title, f"not available: {result.failure}"]
-    measured, last = speeds(result), result.records[-1]
+    last = result.records[-1]
     return [
-        result.side.title,
-        f"{statistics.median(measured):,.0f}",
-        f"{min(measured):,.0f}–{max(measured):,.0f}",
-        "–" if peer is None else spread(ratios(measured, speeds(peer))),
+        *rate_cells(result, peer),
         f"{statistics.median(record.seconds for record in result.records):,.1f}",
         f"{last.steps:,}",
         f"{last.tokens:,}",

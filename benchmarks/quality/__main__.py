@@ -9,12 +9,13 @@ from pathlib import Path
 
 from benchmarks.corpus import corpus
 from benchmarks.environments import JOEYNMT
-from benchmarks.options import add_sides, chosen, positive
+from benchmarks.options import add_sides, chosen, parse
 from benchmarks.quality.recipe import named, read_recipe
 from benchmarks.quality.report import table
 from benchmarks.quality.watch import Scorer, Series, follow
 from benchmarks.rounds import wait_for_quiet
 from benchmarks.side import Side
+from regard.cli.options import positive
 
 SIDES = (
     Side("regard", "regard", "quality.sides.regard_side", ours=True),
@@ -29,20 +30,13 @@ def arguments() -> argparse.Namespace:
         prog="python -m benchmarks.quality", description="Seconds to a validation BLEU on Multi30k, English to German."
     )
     add_sides(parser, SIDES)
-    parser.add_argument("--recipe", type=Path, default=Path("recipes/multi30k-en-de.yaml"), help="ours, in YAML")
+    parser.add_argument("--recipe", type=Path, default=Path("recipes/multi30k-en-de-quick.yaml"), help="ours, in YAML")
     parser.add_argument("--target", type=float, default=30.0, help="the BLEU to reach")
     parser.add_argument("--limit-minutes", type=float, default=60.0, help="for each side")
-    parser.add_argument("--every", type=positive, default=100, help="steps between validations, on all sides")
+    parser.add_argument("--every", type=positive, default=250, help="steps between validations, on all sides")
     parser.add_argument("--sentences", type=positive, help="train on the first so many; by default on all 29,000")
     parser.add_argument("--valid", type=positive, help="validate on the first so many; by default on all 1,014")
-    parser.add_argument(
-        "--smoke", action="store_true", help=f"does it work? {SMOKE}, and no waiting for a quiet machine"
-    )
-    parser.add_argument("--out", type=Path, help="a JSON file for the BLEU by time")
-    given = parser.parse_args()
-    if given.smoke:
-        vars(given).update(SMOKE)
-    return given
+    return parse(parser, SMOKE, "the BLEU by time")
 
 
 def as_json(target: float, series: list[Series]) -> str:

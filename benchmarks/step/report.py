@@ -5,15 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from benchmarks import rates
+from benchmarks.rates import fastest_peer, rate_cells
 from benchmarks.rounds import Result
 from benchmarks.step.record import Record
-from benchmarks.table import markdown, ratios, spread
+from benchmarks.table import markdown
 
 COLUMNS = (
-    "side",
-    "target tokens/s",
-    "min–max",
-    "ratio to the fastest peer",
+    *rates.COLUMNS,
     "peak MiB",
     "above the built model",
     "parameters",
@@ -22,24 +21,12 @@ COLUMNS = (
 )
 
 
-def speeds(result: Result[Record]) -> list[float]:
-    return [record.tokens_per_second for record in result.records]
-
-
-def fastest_peer(results: Sequence[Result[Record]]) -> Result[Record] | None:
-    peers = [result for result in results if result.records and not result.side.ours]
-    return max(peers, key=lambda result: statistics.median(speeds(result)), default=None)
-
-
 def cells(result: Result[Record], peer: Result[Record] | None) -> list[str]:
     if not result.records:
         return [result.side.title, f"not available: {result.failure}"]
-    measured, last = speeds(result), result.records[-1]
+    last = result.records[-1]
     return [
-        result.side.title,
-        f"{statistics.median(measured):,.0f}",
-        f"{min(measured):,.0f}–{max(measured):,.0f}",
-        "–" if peer is None else spread(ratios(measured, speeds(peer))),
+        *rate_cells(result, peer),
         f"{statistics.median(record.peak_memory for record in result.records):,.0f}",
         f"{statistics.median(record.peak_memory - record.built_memory for record in result.records):,.0f}",
         f"{last.parameters:,}",

@@ -24,11 +24,12 @@ class Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     root = Parser(
         prog="regard",
-        description="Attention models: build them from parts, see how large they are, look inside.",
+        description="Attention models: train them on your own files, use them, score them, see what they are made of.",
         epilog="examples:\n"
-        "  regard list presets\n"
-        "  regard describe transformer-base\n"
-        "  regard describe gpt2 --layers 6 --batch 8 --length 512 --json\n",
+        "  regard demo\n"
+        "  regard train translate --train train.tsv --valid valid.tsv --run runs/my\n"
+        '  regard translate runs/my "A sentence."\n'
+        "  regard describe transformer-base\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -33,7 +33,6 @@ from regard.tasks.scores import bleu, bleu_by_length, chrf
 from regard.tasks.translator import Translator, padded
 
 TokenizerKind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
-MOST_VALIDATED = 500  # sentences that are translated while training; the loss is computed on all
 MOST_ALIGNED = 100  # pairs with gold links that choose which layer is read as an alignment
 SAMPLES = 5
 TOKENS = "tokens"  # the folder of the tokenized corpus, in that of the run
@@ -43,7 +42,8 @@ TOKENS = "tokens"  # the folder of the tokenized corpus, in that of the run
 class Translation(TaskConfig, kind="translate"):
     """Translate sentences. Pairs longer than `max_length` tokens on a side are dropped from training, and counted.
 
-    `splitting` is the chance with which a piece comes apart while training, which helps where there is little data.
+    `splitting` is the chance with which a piece comes apart while training: more spellings where there is little data.
+    Of the validation pairs the first `validated` are translated; the loss is computed on all.
     """
 
     train: PairData = PairData()
@@ -53,6 +53,7 @@ class Translation(TaskConfig, kind="translate"):
     max_length: Size = 256
     smoothing: Rate = 0.1
     splitting: Rate = 0.0
+    validated: Size = 500
 
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, EncoderDecoder):
@@ -171,7 +172,7 @@ class TranslationTask:
             rows = order[start : start + 64]
             loss, tokens = self.pair_loss(model, [sources[i] for i in rows], [targets[i] for i in rows], 0.0)
             total, count = total + float(loss), count + tokens
-        chosen = self.valid[:MOST_VALIDATED]
+        chosen = self.valid[: self.config.validated]
         found = self.translator(model).texts([pair.source for pair in chosen], Decoding(), batch=64)
         references = [pair.target for pair in chosen]
         samples = [
@@ -194,7 +195,7 @@ class TranslationTask:
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
         translator = self.translator(model)
-        chosen = self.valid[:MOST_VALIDATED]
+        chosen = self.valid[: self.config.validated]
         sources, references = [pair.source for pair in chosen], [pair.target for pair in chosen]
         found = translator.texts(sources, Decoding(), batch=64)
         bars = [

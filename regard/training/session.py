@@ -86,6 +86,8 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     trainer = Trainer(run, task, model, recipe.training, listen)
     if resume is not None:
         trainer.resume(resume)  # before anything of the run is touched: it may be refused
+    batches = trainer.batches
+    _say(f"{len(batches):,} training examples; {batches.padding():.1%} of the tokens in their batches are padding")
     try:
         if recipe.training.tensorboard:  # first, because it may not be installed
             outputs.append(TensorBoard(run.path / "tensorboard", after=resume))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -99,3 +100,34 @@ def assert_gradients_equal(links: list[Link]) -> None:
     for link in links:
         assert link.ours.grad is not None
         assert_equal(link.ours.grad, link.theirs(lambda tensor: tensor.grad))
+
+
+def marian(ours: Any, theirs: Any) -> list[Link]:
+    """An encoder-decoder of ours and a `MarianMTModel`; its output bias is the second link."""
+    found = [
+        same(ours.embedding.tokens.weight, theirs.model.shared.weight),
+        Link(ours.head.bias, lambda get: theirs.final_logits_bias.squeeze(0)),
+    ]
+    for block, layer in zip(ours.encoder.blocks, theirs.model.encoder.layers, strict=True):
+        found += marian_layer(block, layer)
+    for block, layer in zip(ours.decoder.blocks, theirs.model.decoder.layers, strict=True):
+        cross = layer.encoder_attn
+        found += [
+            *marian_layer(block, layer),
+            *cross_projections(block.cross, cross.q_proj, cross.k_proj, cross.v_proj),
+            *modules(block.cross.out, cross.out_proj),
+            *modules(block.cross_join.norm, layer.encoder_attn_layer_norm),
+        ]
+    return found
+
+
+def marian_layer(block: Any, layer: Any) -> list[Link]:
+    attention = layer.self_attn
+    return [
+        *projections(block.attention, attention.q_proj, attention.k_proj, attention.v_proj),
+        *modules(block.attention.out, attention.out_proj),
+        *modules(block.attention_join.norm, layer.self_attn_layer_norm),
+        *modules(block.feedforward.up, layer.fc1),
+        *modules(block.feedforward.down, layer.fc2),
+        *modules(block.feedforward_join.norm, layer.final_layer_norm),
+    ]

@@ -204,34 +204,9 @@ def marian_pair() -> tuple[EncoderDecoderModel, nn.Module, list[Link]]:
     small = change(get("transformer-tiny"), {**SMALL, "dropout": 0, "activation": "swish", "head.bias": True})
     ours = change(small, {"position": {"kind": "sinusoidal", "layout": table.layout}}).build()
     assert isinstance(ours, EncoderDecoderModel)
-    links = [
-        link.same(ours.embedding.tokens.weight, theirs.model.shared.weight),
-        Link(ours.head.bias, lambda get: theirs.final_logits_bias.squeeze(0)),
-    ]
-    for mine, other in zip(ours.encoder.blocks, theirs.model.encoder.layers, strict=True):
-        links += [*layer_links(mine, other), *link.modules(mine.feedforward_join.norm, other.final_layer_norm)]
-    for mine, other in zip(ours.decoder.blocks, theirs.model.decoder.layers, strict=True):
-        cross = other.encoder_attn
-        links += [
-            *layer_links(mine, other),
-            *link.cross_projections(mine.cross, cross.q_proj, cross.k_proj, cross.v_proj),
-            *link.modules(mine.cross.out, cross.out_proj),
-            *link.modules(mine.cross_join.norm, other.encoder_attn_layer_norm),
-            *link.modules(mine.feedforward_join.norm, other.final_layer_norm),
-        ]
+    links = link.marian(ours, theirs)
     link.copy(links, ours)
     return ours, theirs, [one for one in links if one.ours is not ours.head.bias]
-
-
-def layer_links(mine: nn.Module, other: nn.Module) -> list[Link]:
-    attention = other.self_attn
-    return [
-        *link.projections(mine.attention, attention.q_proj, attention.k_proj, attention.v_proj),
-        *link.modules(mine.attention.out, attention.out_proj),
-        *link.modules(mine.attention_join.norm, other.self_attn_layer_norm),
-        *link.modules(mine.feedforward.up, other.fc1),
-        *link.modules(mine.feedforward.down, other.fc2),
-    ]
 
 
 def regard_table(length: int, width: int) -> Tensor:

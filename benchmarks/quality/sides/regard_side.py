@@ -15,9 +15,8 @@ from benchmarks.quality.recipe import read_recipe
 from regard.checkpoint import Run
 from regard.decoding import Decoding
 from regard.models import EncoderDecoderModel, Model
-from regard.tasks import translation
 from regard.tasks.base import Validation
-from regard.tasks.translation import TranslationTask
+from regard.tasks.translation import SAMPLES, TranslationTask
 from regard.tasks.translator import Translator
 from regard.training.loop import Trainer
 from regard.training.records import Record
@@ -39,8 +38,7 @@ def train(clock: Clock, corpus: Path, home: Path, path: Path, validate_every: in
     recipe, config = read_recipe(path, raw(corpus, "train"), raw(corpus, "valid"))
     torch.manual_seed(recipe.training.seed)
     shutil.copy(corpus / "tokenizer.json", home)
-    translation.MOST_VALIDATED = translation.SAMPLES
-    task = WholeValidation(config, home, lambda text: None)
+    task = WholeValidation(replace(config, validated=SAMPLES), home, lambda text: None)
     model = task.fit(recipe.model).build()
     training = replace(recipe.training, validate_every=validate_every, patience=0, max_minutes=None, device="cpu")
 

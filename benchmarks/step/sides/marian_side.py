@@ -6,26 +6,17 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import MarianConfig, MarianMTModel
 
-from benchmarks.sizes import SMOOTHING, VOCABULARY, Size
+from benchmarks.sizes import SMOOTHING, Size, marian_shape
 from benchmarks.step.measure import Trainee, main
 from benchmarks.step.workload import DROPOUT, Batch
 
 
 def build(size: Size, batch: Batch) -> Trainee:
     config = MarianConfig(
-        vocab_size=VOCABULARY,
-        d_model=size.width,
-        encoder_layers=size.layers,
-        decoder_layers=size.layers,
-        encoder_attention_heads=size.heads,
-        decoder_attention_heads=size.heads,
-        encoder_ffn_dim=size.hidden,
-        decoder_ffn_dim=size.hidden,
-        activation_function="relu",
+        **marian_shape(size),
         dropout=DROPOUT,
         attention_dropout=DROPOUT,
         activation_dropout=DROPOUT,
-        scale_embedding=True,
         use_cache=False,
         pad_token_id=0,
         eos_token_id=1,
