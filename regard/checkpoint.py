@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,10 @@ import safetensors
 import safetensors.torch
 from torch import Tensor, nn
 
-from regard.config import nearest
+from regard.config import from_dict, nearest
+from regard.data.store import HEADER, Store
+from regard.data.tokenizers import Tokenizer
+from regard.models import Model, ModelConfig
 
 FORMAT = 1  # of the run folder; raised when older readers could misread it
 
@@ -124,6 +127,10 @@ def _some(names: list[str], most: int = 4) -> str:
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
+TOKENS = "tokens"  # the folder of the tokenized corpus, in that of the run
+PROBES = "probes"  # the folder of looks at fixed sentences, taken while training
+
+
 class Run:
     """A folder with `config.json`, `model.safetensors` (the best weights), `tokenizer.json`, `metrics.jsonl`, …"""
 
@@ -173,14 +180,26 @@ class Run:
         section: dict[str, Any] = data[name]
         return section
 
+    # Probes: looks at fixed sentences, `probes/step-N/0.look`, for the playback of a training.
+
+    def probed(self) -> list[int]:
+        """The steps at which probes were taken, from first to last."""
+        return _steps(self.path / PROBES)
+
+    def probes(self, step: int) -> list[Path]:
+        """The looks of one step, in the order of the sentences."""
+        return sorted((self.path / PROBES / f"step-{step}").glob("*.look"), key=lambda path: int(path.stem))
+
+    def write_probes(self, step: int, looks: Iterable[bytes]) -> None:
+        for number, look in enumerate(looks):
+            with replacing(self.path / PROBES / f"step-{step}" / f"{number}.look") as beside:
+                beside.write_bytes(look)
+
     # Checkpoints: whole folders `checkpoints/step-N`.
 
     def checkpoints(self) -> list[int]:
         """The steps of the whole checkpoints, from first to last."""
-        if not self.checkpoints_path.is_dir():
-            return []
-        names = [path.name for path in self.checkpoints_path.iterdir() if path.is_dir()]
-        return sorted(int(name[5:]) for name in names if name.startswith("step-") and name[5:].isdigit())
+        return _steps(self.checkpoints_path)
 
     def checkpoint(self, step: int) -> Path:
         return self.checkpoints_path / f"step-{step}"
@@ -206,3 +225,41 @@ class Run:
         """Remove all but the newest `keep`."""
         for step in self.checkpoints()[:-keep]:
             shutil.rmtree(self.checkpoint(step), ignore_errors=True)
+
+
+def _steps(folder: Path) -> list[int]:
+    """The numbers of the folders `step-N` inside."""
+    names = [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+    return sorted(int(name[5:]) for name in names if name.startswith("step-") and name[5:].isdigit())
+
+
+# --- what a run holds -------------------------------------------------------------------------------------------------
+
+
+def load_model(run: Run) -> Model:
+    """The model of a run with its best weights."""
+    model = from_dict(ModelConfig, run.section("model"), "model").build()
+    put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
+    return model
+
+
+def load_tokenizer(run: Run) -> Tokenizer:
+    """The tokenizer of a run; that of another run is refused, where the corpus is there to tell."""
+    tokens = run.path / TOKENS
+    tokenizer = Tokenizer.load(run.tokenizer_path)
+    if (tokens / HEADER).exists() and Store.open(tokens).fingerprint != tokenizer.fingerprint:
+        raise RunError(
+            f"{run.tokenizer_path} is not the tokenizer that {tokens} was made with: it belongs to another run"
+        )
+    return tokenizer
+
+
+def load_both(run: Run) -> tuple[Model, Tokenizer]:
+    """Model and tokenizer, which must belong together."""
+    model, tokenizer = load_model(run), load_tokenizer(run)
+    if tokenizer.vocabulary != model.config.vocabulary:
+        raise RunError(
+            f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {model.config.vocabulary}: "
+            "they do not belong together"
+        )
+    return model, tokenizer

@@ -18,6 +18,7 @@ LEVELS = {
     "checkpoint": 3,
     "decoding": 3,
     "anatomy": 4,
+    "look": 4,
     "tasks": 5,
     "training": 6,
     "cli": 8,

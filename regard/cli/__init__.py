@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from regard import __version__
-from regard.cli import demo, describe, evaluate, listing, train, translate
+from regard.cli import demo, describe, evaluate, listing, look, train, translate
 
-VERBS = (demo, train, translate, evaluate, describe, listing)
+VERBS = (demo, train, translate, evaluate, look, describe, listing)
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
         "  regard demo\n"
         "  regard train translate --train train.tsv --valid valid.tsv --run runs/my\n"
         '  regard translate runs/my "A sentence."\n'
+        '  regard look runs/my "A sentence."\n'
         "  regard describe transformer-base\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

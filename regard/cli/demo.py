@@ -29,9 +29,10 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.config import change
     from regard.data.catalogue import open_data
     from regard.decoding import Decoding
+    from regard.look.subject import recorded_reading
     from regard.tasks.alignment import error_rate
     from regard.tasks.scores import bleu, chrf
-    from regard.tasks.translation import load_translator, recorded_reading
+    from regard.tasks.translation import load_translator
     from regard.training.session import start
 
     folder = Run(options.run)
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     test = list(open_data("phrasebook", "en-fr", "test", 500))
     found = translator.texts([pair.source for pair in test], Decoding(beam=4))
     references = [pair.target for pair in test]
-    reading = recorded_reading(folder, translator)
+    reading = recorded_reading(folder, translator.model)
     error = error_rate(translator, test, reading)
     print(f"\nheld-out sentences: BLEU {bleu(found, references):.1f}  chrF {chrf(found, references):.1f}")
     print(f"word alignment from {reading.layer}: error rate {error:.2f}\n")

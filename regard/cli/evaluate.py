@@ -103,10 +103,10 @@ def read_pairs(options: argparse.Namespace) -> list[Pair]:
 def alignment(folder: str, translator: Any, gold: list[Pair]) -> dict[str, Any]:
     """How well the layer that the run recorded aligns the reference translations."""
     from regard.checkpoint import Run
+    from regard.look.subject import recorded_reading
     from regard.tasks.alignment import error_rate
-    from regard.tasks.translation import recorded_reading
 
-    reading = recorded_reading(Run(folder), translator)
+    reading = recorded_reading(Run(folder), translator.model)
     return {"layer": reading.layer, "error rate": error_rate(translator, gold, reading), "sentences": len(gold)}
 
 

@@ -12,7 +12,7 @@ from regard.cli.options import positive, split_changes
 from regard.cli.progress import counting, say
 
 if TYPE_CHECKING:
-    from regard.tasks.alignment import Reading
+    from regard.look.alignment import Reading
     from regard.tasks.translator import Rendering, Translator
 
 CHUNK = 1000  # lines of standard input that are sorted by length together
@@ -46,13 +46,14 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import Run
-    from regard.tasks.translation import load_translator, recorded_reading
+    from regard.look.subject import recorded_reading
+    from regard.tasks.translation import load_translator
     from regard.tasks.translator import chosen_search
 
     changes, given = split_changes(rest)
     search = chosen_search(sample=options.sample, **changes)
     translator = load_translator(options.run)
-    reading = recorded_reading(Run(options.run), translator) if options.align else None
+    reading = recorded_reading(Run(options.run), translator.model) if options.align else None
     texts: Iterable[str] = given or standard_input()
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     with counting("sentences translated", len(given) or None) as done:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from regard.config import Part, Size
 from regard.nn.block import StackLayers
 from regard.nn.cache import Cache
-from regard.nn.context import Context, Memory, watcher_of
+from regard.nn.context import Context, Memory
 from regard.nn.cost import Cost
 from regard.nn.embeddings import Embedding
 from regard.nn.heads import Head
@@ -74,9 +74,7 @@ class Model(nn.Module):
 
     def whole(self, tokens: Tensor, mask: Mask, memory: Memory | None = None) -> Context:
         """The context of a pass over a whole batch."""
-        context = Context.whole(tokens, mask, memory)
-        context.watcher = watcher_of(self)
-        return context
+        return Context.whole(tokens, mask, memory).of(self)
 
 
 @dataclass
@@ -151,8 +149,7 @@ class Writer(Model):
     def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
         """As `step`, but up to the head: the hidden states (B, D) of which it makes logits."""
         self.check_tokens(tokens, keep)
-        context = state.advance(tokens, keep)
-        context.watcher = watcher_of(self)
+        context = state.advance(tokens, keep).of(self)
         x = self.embedding(tokens, context)
         hidden = self.decoder(x, context.enter("decoder"))
         return last_real(hidden, keep), state

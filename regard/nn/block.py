@@ -43,8 +43,14 @@ class BlockLayer(nn.Module):
         x = self.attention_join(x, self.attention, context)
         if self.cross is not None and self.cross_join is not None:
             x = self.cross_join(x, self.cross, context)
-        x = self.feedforward_join(x, self.feedforward, context)
+        x = self.feedforward_join(x, self.fed, context)
         return x, context
+
+    def fed(self, x: Tensor, context: Context) -> Tensor:
+        """Through the feed-forward, seen by a watcher."""
+        fed: Tensor = self.feedforward(x, context)
+        context.note("feedforward", fed)
+        return fed
 
     def watched(self) -> list[str]:
         """The roles of its layers that have weights to show."""
@@ -94,8 +100,11 @@ class StackLayers(nn.Module):
         return position
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
+        context.note("input", x)
         for index, block in enumerate(self.blocks):
-            x, _ = block(x, context.enter(str(index)))
+            inner = context.enter(str(index))
+            x, _ = block(x, inner)
+            inner.note("stream", x)
         return x if self.norm is None else self.norm(x)
 
     def attention_names(self, name: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -15,23 +15,41 @@ from regard.nn.cache import Cache, unchanged
 from regard.nn.masks import Mask, positions_of
 
 R = TypeVar("R")
+Value = Tensor | Callable[[], Tensor]  # a tensor, or what computes it if it is wanted
 
 
 class Watcher(Protocol):
-    """Someone who wants to see the attention weights of a model."""
+    """Someone who wants to see what a model computes: its attention weights, and values on the way."""
 
     model: nn.Module
 
     def see(self, name: str, weights: Callable[[], Tensor]) -> None:
         """Called once per attention layer; `weights` computes (B, H, T, S) if it is wanted."""
 
+    def note(self, name: str, value: Value) -> None:
+        """Called for a value on the way, such as "decoder.3.stream" (B, T, D) or "decoder.3.self.scores"."""
+
+
+@dataclass(frozen=True)
+class Silence:
+    """Heads of a model that add nothing: the name of an attention layer → the numbers of its silent heads."""
+
+    model: nn.Module
+    heads: Mapping[str, Collection[int]]
+
 
 watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("watchers", default=())
+silences: ContextVar[tuple[Silence, ...]] = ContextVar("silences", default=())
 
 
 def watcher_of(model: nn.Module) -> Watcher | None:
     """Whoever watches this model in this thread; the newest, where there are several."""
     return next((watcher for watcher in reversed(watchers.get()) if watcher.model is model), None)
+
+
+def silence_of(model: nn.Module) -> Silence | None:
+    """The heads of this model that are silent in this thread."""
+    return next((silence for silence in reversed(silences.get()) if silence.model is model), None)
 
 
 @dataclass
@@ -56,7 +74,7 @@ class Context:
 
     `reach` bounds the positions: all are below it, as is known without asking the device. `name` is the place in the
     model, such as "decoder.3"; it tells layers apart that share weights. `side` says whose keys are attended to, since
-    each has a mask of its own. `losses` takes named extra losses, `samples`
+    each has a mask of its own. `silence` names heads that add nothing. `losses` takes named extra losses, `samples`
     what a layer drew at random, so that watching draws nothing new.
     """
 
@@ -69,6 +87,7 @@ class Context:
     name: str = ""
     side: str = "self"
     watcher: Watcher | None = None
+    silence: Silence | None = None
     losses: dict[str, Tensor] = field(default_factory=dict)
     samples: dict[str, Tensor] = field(default_factory=dict)
     memo: dict[Any, Any] = field(default_factory=dict)
@@ -84,6 +103,16 @@ class Context:
             raise ValueError(f"the mask has shape {tuple(mask.keys.shape)}, the tokens {(batch, length)}")
         positions = positions_of(mask.keys)
         return cls(mask, positions, positions, length, memory)
+
+    def of(self, model: nn.Module) -> Context:
+        """With whoever watches this model, and whatever of it is silent."""
+        self.watcher, self.silence = watcher_of(model), silence_of(model)
+        return self
+
+    def note(self, name: str, value: Value) -> None:
+        """Tell a watcher, if there is one, of a value on the way."""
+        if self.watcher is not None:
+            self.watcher.note(f"{self.name}.{name}" if self.name else name, value)
 
     def enter(self, name: str) -> Context:
         """The context of one layer inside."""

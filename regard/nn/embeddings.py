@@ -65,6 +65,7 @@ class TokenEmbeddingLayer(Embedding):
         x = self.tokens(tokens)
         if self.scale != 1.0:
             x = x * self.scale
+        context.note("embedding", x)
         x = self.position.embed(x, context)
         if self.segments is not None:
             x = x + self.segments(tokens.new_zeros(()) if segments is None else segments)

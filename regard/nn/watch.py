@@ -1,28 +1,40 @@
-"""Watching: record the attention weights of all or some layers. Nothing is recorded, or slower, outside the block."""
+"""Watching: record the attention weights of all or some layers. Nothing is recorded, or slower, outside the block.
+
+And silencing: run a model without some of its heads, to see what they are for.
+"""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from torch import Tensor, nn
 
 from regard.config import nearest
-from regard.nn.context import watchers
+from regard.nn.context import Silence, Value, silence_of, silences, watcher_of, watchers
 
 
 class Seen(dict[str, list[Tensor]]):
-    """Weights by layer name ("decoder.3.cross"), one tensor (B, H, T, S) per call, in the order of the calls."""
+    """Weights by layer name ("decoder.3.cross"), one tensor (B, H, T, S) per call, in the order of the calls.
 
-    def __init__(self, model: nn.Module, *patterns: str) -> None:
+    `notes` has the other values that were asked for, likewise.
+    """
+
+    def __init__(self, model: nn.Module, *patterns: str, notes: Iterable[str] = ()) -> None:
         super().__init__()
         self.model = model
         self.patterns = patterns
+        self.wanted = tuple(notes)
+        self.notes: dict[str, list[Tensor]] = {}
 
     def see(self, name: str, weights: Callable[[], Tensor]) -> None:
-        if not self.patterns or any(fnmatch.fnmatchcase(name, pattern) for pattern in self.patterns):
+        if not self.patterns or _any_matches(self.patterns, name):
             self.setdefault(name, []).append(weights().detach())
+
+    def note(self, name: str, value: Value) -> None:
+        if _any_matches(self.wanted, name):
+            self.notes.setdefault(name, []).append((value if isinstance(value, Tensor) else value()).detach())
 
     def last(self, name: str) -> Tensor:
         """The weights of the newest call of one layer."""
@@ -32,22 +44,50 @@ class Seen(dict[str, list[Tensor]]):
 
 
 @contextmanager
-def watch(model: nn.Module, *layers: str) -> Iterator[Seen]:
+def watch(model: nn.Module, *layers: str, notes: Iterable[str] = ()) -> Iterator[Seen]:
     """Record weights while the block runs, in this thread: `with watch(model, "decoder.*.cross") as seen:`.
 
-    Layers are named as in the model, with `*` as a wildcard; none means all of them. The results of the model are
-    the same bit for bit: weights are computed in addition to what runs anyway.
+    Layers are named as in the model, with `*` as a wildcard; none means all of them. `notes` names other values in the
+    same way: "embedding", "decoder.input", "decoder.3.stream" (the residual stream after a block),
+    "decoder.3.feedforward", and "decoder.3.self.queries", ".keys", ".scores" (before the mask), ".mixed", ".output".
+    The results of the model are the same bit for bit: weights are computed in addition to what runs anyway.
     """
     names = attention_names(model)
     for pattern in layers:
         if not fnmatch.filter(names, pattern):
             raise ValueError(f"no attention layer is called {pattern!r}: {nearest(pattern, names)}")
-    seen = Seen(model, *layers)
+    seen = Seen(model, *layers, notes=notes)
     token = watchers.set((*watchers.get(), seen))
     try:
         yield seen
     finally:
         watchers.reset(token)
+
+
+@contextmanager
+def silenced(model: nn.Module, heads: Mapping[str, Collection[int]]) -> Iterator[None]:
+    """Run without some heads while the block runs, in this thread: `with silenced(model, {"decoder.3.cross": [5]}):`.
+
+    A silent head adds nothing to its layer's output. Michel et al. 2019, arXiv:1905.10650.
+    """
+    names = attention_names(model)
+    for name in heads:
+        if name not in names:
+            raise ValueError(f"no attention layer is called {name!r}: {nearest(name, names)}")
+    token = silences.set((*silences.get(), Silence(model, heads)))
+    try:
+        yield
+    finally:
+        silences.reset(token)
+
+
+def observed(model: nn.Module) -> bool:
+    """Whether this thread watches the model or silences a part of it; other threads would not."""
+    return watcher_of(model) is not None or silence_of(model) is not None
+
+
+def _any_matches(patterns: Iterable[str], name: str) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def attention_names(model: nn.Module) -> list[str]:

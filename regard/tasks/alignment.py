@@ -8,42 +8,27 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from regard.config import Config
-from regard.data.pairs import Pair, spans
+from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START
+from regard.look.alignment import (
+    Links,
+    Matrix,
+    Pieces,
+    Reading,
+    alignment_error_rate,
+    cross_layers,
+    membership,
+    words_of,
+)
+from regard.look.records import merged
 from regard.nn.watch import watch
-from regard.tasks.scores import Links, alignment_error_rate
 from regard.tasks.translator import Translator, padded
 
-Matrix = NDArray[np.float32]
 BATCH = 32
-
-
-@dataclass(frozen=True)
-class Reading(Config):
-    """Which weights are an alignment: the mean head of a layer, of the row that predicts a token or reads it."""
-
-    layer: str
-    shift: int = 0  # 0: the row that predicts the token, 1: the row that reads it
-
-    def links(self, weights: Matrix) -> Links:
-        """For each target word the source word that it looks at most; (T, S) words."""
-        return [(int(row.argmax()), target) for target, row in enumerate(weights) if len(row) and row.max() > 0]
-
-
-def cross_layers(translator: Translator) -> list[str]:
-    return fnmatch.filter(translator.model.attention_names(), "*.cross")
-
-
-def usual_reading(translator: Translator) -> Reading:
-    """Where no gold alignment can choose: the last layer but one, as it reads a token. arXiv:1909.02074, 2004.14675"""
-    return Reading(cross_layers(translator)[-2:][0], shift=1)
 
 
 def choose_reading(translator: Translator, pairs: Sequence[Pair]) -> tuple[Reading, float]:
@@ -74,7 +59,7 @@ def cross_weights(
 ) -> dict[str, list[Matrix]]:
     """By layer, for each pair: (target words, source words), the mean of the heads, as the given target is written."""
     tokenizer, device = translator.tokenizer, translator.device
-    found: dict[str, list[Matrix]] = {name: [] for name in fnmatch.filter(cross_layers(translator), layer)}
+    found: dict[str, list[Matrix]] = {name: [] for name in fnmatch.filter(cross_layers(translator.model), layer)}
     for start in range(0, len(pairs), BATCH):
         chosen = pairs[start : start + BATCH]
         sources = [tokenizer.pieces(pair.source) for pair in chosen]
@@ -90,26 +75,8 @@ def cross_weights(
     return found
 
 
-Pieces = Sequence[tuple[int, int, int]]  # id, start, end in the text
-
-
 def of_words(pair: Pair, weights: Matrix, source: Pieces, target: Pieces) -> Matrix:
-    """(target pieces, source pieces) → (target words, source words): a word's rows are averaged, its columns added."""
+    """(target pieces, source pieces) → (target words, source words)."""
     source_words, target_words = words_of(pair)
     columns, rows = membership(source, pair.source, source_words), membership(target, pair.target, target_words)
-    rows /= np.maximum(rows.sum(1, keepdims=True), 1)
-    return np.asarray(rows @ weights @ columns.T, dtype=np.float32)
-
-
-def words_of(pair: Pair) -> tuple[Sequence[str], Sequence[str]]:
-    """Gold words where they are known, else what white space separates."""
-    return pair.source_words or pair.source.split(), pair.target_words or pair.target.split()
-
-
-def membership(pieces: Pieces, text: str, words: Sequence[str]) -> Matrix:
-    """(words, pieces): 1 where a piece lies in a word."""
-    table = np.zeros((len(words), len(pieces)), dtype=np.float32)
-    for word, (start, end) in enumerate(spans(text, words)):
-        for piece, (_, left, right) in enumerate(pieces):
-            table[word, piece] = left < end and right > start
-    return table
+    return np.asarray(merged(weights, rows, columns), dtype=np.float32)

@@ -61,6 +61,9 @@ class Task(Protocol):
     def validate(self, model: Model) -> Validation:
         """On held-out examples; the model is in eval mode."""
 
+    def probes(self, model: Model) -> list[bytes]:
+        """Looks at a few fixed examples, packed; they are kept at each validation, for the playback of a training."""
+
     def findings(self, model: Model) -> dict[str, Any]:
         """What the config of the run records about its trained model, by section; JSON values alone."""
 

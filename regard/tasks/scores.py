@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
 
-Links = list[tuple[int, int]]  # (source word, target word)
 BUCKETS = (5, 10, 15, 20, 30, 40, 60)  # upper ends, in words of the source
 
 
@@ -112,12 +111,3 @@ def bleu_by_length(
             rows.append((name, len(inside), bleu([hypotheses[i] for i in inside], [references[i] for i in inside])))
         low = (high or low) + 1
     return rows
-
-
-def alignment_error_rate(
-    found: Sequence[Sequence[tuple[int, int]]], gold: Sequence[Sequence[tuple[int, int]]]
-) -> float:
-    """1 - (|A∩S| + |A∩P|) / (|A| + |S|) with sure links alone (S = P). Och and Ney 2003."""
-    agree = sum(len(set(a) & set(g)) for a, g in zip(found, gold, strict=True))
-    size = sum(len(set(a)) + len(set(g)) for a, g in zip(found, gold, strict=True))
-    return 1 - 2 * agree / size if size else 0.0

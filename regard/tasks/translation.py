@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from regard import tasks
-from regard.checkpoint import Run, RunError, put_weights, read_tensors
-from regard.config import ConfigError, Rate, Size, change, from_dict, nearest, to_dict
+from regard.checkpoint import TOKENS, Run, RunError, load_both, load_tokenizer
+from regard.config import ConfigError, Rate, Size, change, from_dict, to_dict
 from regard.data.batches import Batches
 from regard.data.files import DataError
 from regard.data.pairs import Pair, skipped
@@ -22,11 +22,14 @@ from regard.data.splitting import Row, Splitter
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import END, PAD, START, Tokenizer
 from regard.decoding import Decoding
+from regard.look.alignment import Reading, usual_reading, words_of
+from regard.look.capture import look
+from regard.look.subject import Subject, recorded_reading
 from regard.models import EncoderDecoder, EncoderDecoderModel, Model, ModelConfig
 from regard.nn.device import choose_device
 from regard.page.html import cards
 from regard.page.svg import bar_chart, word_matrix
-from regard.tasks.alignment import Reading, choose_reading, cross_layers, cross_weights, usual_reading, words_of
+from regard.tasks.alignment import choose_reading, cross_weights
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.pairs import PairData
 from regard.tasks.scores import bleu, bleu_by_length, chrf
@@ -35,7 +38,6 @@ from regard.tasks.translator import Translator, padded
 TokenizerKind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
 MOST_ALIGNED = 100  # pairs with gold links that choose which layer is read as an alignment
 SAMPLES = 5
-TOKENS = "tokens"  # the folder of the tokenized corpus, in that of the run
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,10 @@ class Translation(TaskConfig, kind="translate"):
 
     def load(self, run: Run) -> Translator:
         """The best weights of the run, ready to use."""
-        model = from_dict(ModelConfig, run.section("model"), "model").build()
-        put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
-        tokenizer = own_tokenizer(run.path)
-        if tokenizer.vocabulary != model.config.vocabulary:
-            raise RunError(
-                f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {model.config.vocabulary}: "
-                "they do not belong together"
-            )
+        model, tokenizer = load_both(run)
         model = model.eval().to(choose_device())
-        return Translator(cast(EncoderDecoderModel, model), tokenizer, self.max_length)
+        reading = recorded_reading(run, model)
+        return Translator(cast(EncoderDecoderModel, model), tokenizer, self.max_length, reading)
 
 
 class TranslationTask:
@@ -92,7 +88,7 @@ class TranslationTask:
             say("training the tokenizer")
             texts = (text for pair in train for text in (pair.source, pair.target))
             Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(tokenizer_path)
-        self.tokenizer = own_tokenizer(folder)
+        self.tokenizer = load_tokenizer(Run(folder))
         self.valid = self.short_enough(valid, say)
         if not (tokens / HEADER).exists():
             say("tokenizing")
@@ -185,11 +181,20 @@ class TranslationTask:
     def translator(self, model: Model) -> Translator:
         return Translator(cast(EncoderDecoderModel, model), self.tokenizer, self.config.max_length)
 
+    def probes(self, model: Model) -> list[bytes]:
+        """Of the first validation pairs of a length that fits on a slide, as their references are written."""
+        chosen = self.fitting_a_slide()
+        subject = Subject(model, self.tokenizer, known={(pair.source, pair.target): pair for pair in chosen})
+        return [look(subject, pair.source, pair.target).to_bytes() for pair in chosen]
+
+    def fitting_a_slide(self) -> list[Pair]:
+        return [pair for pair in self.valid if 4 <= len(pair.source.split()) <= 14][:SAMPLES]
+
     def findings(self, model: Model) -> dict[str, Any]:
         """Which layer is read as an alignment, and its error rate where gold links could choose it."""
         gold = [pair for pair in self.valid if pair.alignment][:MOST_ALIGNED]
         if not gold:
-            return {"alignment": {**to_dict(usual_reading(self.translator(model))), "error_rate": None}}
+            return {"alignment": {**to_dict(usual_reading(model)), "error_rate": None}}
         reading, error = choose_reading(self.translator(model), gold)
         return {"alignment": {**to_dict(reading), "error_rate": error}}
 
@@ -212,7 +217,7 @@ class TranslationTask:
         """Matrices of some validation pairs, as the recorded layer reads them."""
         reading, error = Reading(chosen["layer"], chosen["shift"]), chosen["error_rate"]
         gold = "" if error is None else f", alignment error rate {error:.2f}; gold links are outlined"
-        shown = [pair for pair in self.valid if 4 <= len(pair.source.split()) <= 14][:SAMPLES]
+        shown = self.fitting_a_slide()
         matrices = cross_weights(translator, shown, reading.shift, reading.layer)[reading.layer]
         drawn = []
         for pair, weights in zip(shown, matrices, strict=True):
@@ -230,27 +235,6 @@ def load_translator(folder: str | Path) -> Translator:
     if not isinstance(task, Translation):
         raise RunError(f"{run.path} was trained to {task.kind}, not to translate")
     return task.load(run)
-
-
-def recorded_reading(run: Run, translator: Translator) -> Reading:
-    """The layer that the run recorded as its alignment."""
-    recorded = run.read_config().get("alignment")
-    if recorded is None:
-        return usual_reading(translator)
-    reading = from_dict(Reading, {key: value for key, value in recorded.items() if key != "error_rate"}, "alignment")
-    layers = cross_layers(translator)
-    if reading.layer not in layers:
-        raise RunError(f"{run.config_path}: the model has no layer {reading.layer!r}: {nearest(reading.layer, layers)}")
-    return reading
-
-
-def own_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a run; that of another run is refused, where the corpus is there to tell."""
-    path, tokens = folder / "tokenizer.json", folder / TOKENS
-    tokenizer = Tokenizer.load(path)
-    if (tokens / HEADER).exists() and Store.open(tokens).fingerprint != tokenizer.fingerprint:
-        raise RunError(f"{path} is not the tokenizer that {tokens} was made with: it belongs to another run")
-    return tokenizer
 
 
 def say_skipped(pairs: Iterable[Pair], which: str, say: Say) -> None:

@@ -17,8 +17,12 @@ from regard.data.files import DataError
 from regard.data.tokenizers import END, PAD, START, Tokenizer
 from regard.decoding import Decoding, Hypothesis, translate
 from regard.decoding.parallel import side_by_side
+from regard.look.alignment import Reading
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
 from regard.models import EncoderDecoderModel
-from regard.nn.context import watcher_of
+from regard.nn.watch import observed
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 BEAM = 4  # where nothing else is asked for
@@ -41,11 +45,14 @@ class Rendering:
 class Translator:
     """Translates with a model and its tokenizer: `translator("A sentence.", beam=5)`.
 
-    A text of more than `max_length` - 1 tokens is translated in parts, sentence by sentence, never cut.
+    `reading` is the layer that is recorded as its alignment. A text of more than `max_length` - 1 tokens is translated
+    in parts, sentence by sentence, never cut.
     """
 
-    def __init__(self, model: EncoderDecoderModel, tokenizer: Tokenizer, max_length: int) -> None:
-        self.model, self.tokenizer = model, tokenizer
+    def __init__(
+        self, model: EncoderDecoderModel, tokenizer: Tokenizer, max_length: int, reading: Reading | None = None
+    ) -> None:
+        self.model, self.tokenizer, self.reading = model, tokenizer, reading
         self.longest = min(max_length, model.longest or max_length) - 1  # and the end
 
     @overload
@@ -112,7 +119,7 @@ class Translator:
             source, keep = padded([np.array([*rows[i], END]) for i in chosen], self.device)
             return translate(self.model, source, keep, options, start=START, end=END)
 
-        alone = options.sample or watcher_of(self.model) is not None  # what is drawn or watched has an order
+        alone = options.sample or observed(self.model)  # what is drawn or watched has an order
         found = map(work, batches) if alone else side_by_side(work, batches, self.device)
         results: list[list[Hypothesis]] = [[] for _ in rows]
         for chosen, hypotheses in zip(batches, found, strict=True):
@@ -121,6 +128,13 @@ class Translator:
             if done is not None:
                 done(len(chosen))
         return results
+
+    def look(self, text: str, target: str | None = None, **options: Any) -> Look:
+        """See what the model attends to as it translates a text, or writes the given target; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        return look(Subject(self.model, self.tokenizer, self.reading), text, target, **options)
 
     def fitting(self, texts: Sequence[str]) -> Iterator[list[str]]:
         """Each text as the parts that the model can read."""

@@ -224,6 +224,7 @@ class Trainer:
         self.model.eval()
         with self.average.applied():
             result = task.validate(self.model)
+            self.run.write_probes(progress.step, task.probes(self.model))
         self.model.train()
         put_random_state(random)
         value, higher = result.metrics[self.metric], task.metrics[self.metric]

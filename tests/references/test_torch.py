@@ -78,6 +78,9 @@ def test_watched_weights_equal_those_of_multiheadattention() -> None:
         def see(self, name: str, weights) -> None:  # type: ignore[no-untyped-def]
             seen.append(weights())
 
+        def note(self, name: str, value) -> None:  # type: ignore[no-untyped-def]
+            pass
+
     context = Context.whole(x, Mask())
     context.watcher = Watcher()
     ours(x, context)

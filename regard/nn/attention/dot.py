@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.config import Positive
-from regard.nn.attention.kernel import Kernel, KernelConfig, masked_softmax, spread
+from regard.nn.attention.kernel import Kernel, KernelConfig, spread
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.linear import normal_
@@ -63,11 +63,11 @@ class DotKernel(Kernel):
             enable_gqa=self.dims.heads != self.dims.groups,
         )
 
-    def weights(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+    def biased(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         q, k = self.prepare(q, k)
         scores = (q * self.scale) @ spread(k, self.dims.heads).transpose(-1, -2)
         bias = self.position.bias(q, self.scale, context)
-        return masked_softmax(scores if bias is None else scores + bias, context.hidden())
+        return scores if bias is None else scores + bias
 
     def cost(self, shape: Shape) -> Cost:
         if self.dropout.rate or self.position.values is not None:

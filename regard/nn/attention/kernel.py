@@ -43,9 +43,13 @@ class Kernel(nn.Module):
 
     def weights(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         """(B, H, T, S): for each query, how much of each key's value it takes; rows sum to one, or zero if masked."""
+        return masked_softmax(self.biased(q, k, context), context.hidden())
+
+    def biased(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        """(B, H, T, S): the scores with position bias, before the mask."""
         scores = self.scores(q, k, context)
         bias = self.position.bias(q, 1.0, context)
-        return masked_softmax(scores if bias is None else scores + bias, context.hidden())
+        return scores if bias is None else scores + bias
 
     def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         """(B, H, T, S), before position bias and mask."""

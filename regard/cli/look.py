@@ -1,0 +1,100 @@
+"""`regard look`: see what a trained model attends to on one input."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from regard.cli.options import positive
+from regard.cli.progress import say
+
+
+def add(verbs: Any) -> None:
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        "look",
+        help="see what a model attends to: a page, a picture or numbers",
+        usage="regard look RUN TEXT [TARGET] [options]",
+        description="See what a trained model attends to on one input. A translation is written by the model unless "
+        "TARGET gives it. The page is one file that needs no network.",
+        epilog="examples:\n"
+        '  regard look runs/demo "The black cat sleeps."\n'
+        '  regard look runs/demo "The black cat sleeps." "Le chat noir dort." --png alignment.png\n'
+        '  regard look runs/demo "The black cat sleeps." --without decoder.2.cross.1\n'
+        '  regard look runs/demo "The black cat sleeps." --json | python -m json.tool\n',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.add_argument("run", metavar="RUN", help="a run folder")
+    verb.add_argument("text", metavar="TEXT", help="what the model reads")
+    verb.add_argument("target", metavar="TARGET", nargs="?", help="the translation to look at, instead of the model's")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="where the page is written (default page.html)")
+    verb.add_argument("--png", metavar="FILE", type=Path, help="one map as a picture (needs matplotlib)")
+    verb.add_argument("--json", action="store_true", help="everything that was seen, on standard output")
+    verb.add_argument("--layer", metavar="NAME", help="the map of --png: decoder.2.cross, … (default: the alignment)")
+    verb.add_argument("--head", metavar="N", type=int, help="its head, from 0 (default: the mean)")
+    verb.add_argument("--words", action="store_true", help="merge its tokens to words")
+    verb.add_argument(
+        "--without",
+        metavar="LAYER.HEAD",
+        action="append",
+        default=[],
+        help="switch a head off, and see what changes; may be repeated. 3.5 is head 5 of all attention in block 3",
+    )
+    verb.add_argument("--importance", action="store_true", help="what the output loses without each head")
+    verb.add_argument("--gold", metavar="LINKS", help="the right word alignment, as 0-0 1-2, to be outlined")
+    verb.add_argument("--best", metavar="N", type=positive, default=5, help="alternatives of each token (default 5)")
+    verb.add_argument("--beam", metavar="N", type=positive, default=4, help="of the translation (default 4)")
+    verb.set_defaults(run_verb=run)
+
+
+def run(options: argparse.Namespace, rest: list[str]) -> None:
+    if rest:
+        raise ValueError(f"unexpected argument {rest[0]!r}; see regard look --help")
+    from regard.checkpoint import replacing, write_text
+    from regard.look import look, open_run
+    from regard.look.importance import importance
+    from regard.look.page import page, write_png
+
+    gold = None if options.gold is None else read_links(options.gold)
+    subject = open_run(options.run)
+    seen = look(
+        subject,
+        options.text,
+        options.target,
+        without=options.without,
+        best=options.best,
+        beam=options.beam,
+        gold=gold,
+    )
+    if options.importance:
+        seen.importance = importance(subject, seen)
+        for name, values in seen.importance.items():
+            say(f"{name}: " + "  ".join(f"{value:+.3f}" for value in values))
+    if seen.changes is not None:
+        say(f"without {', '.join(seen.without)}: {seen.changes.text}")
+        say(f"before: {seen.changes.before}")
+    if options.json:
+        json.dump(seen.to_dict(), sys.stdout, ensure_ascii=False)
+        print()
+    if options.png is not None:
+        with replacing(options.png) as beside:
+            write_png(seen, beside, options.layer, options.head, options.words)
+        print(options.png)
+    if options.out is not None or not (options.json or options.png):
+        out = options.out or Path("page.html")
+        write_text(out, page(seen))
+        print(out)
+
+
+def read_links(text: str) -> list[tuple[int, int]]:
+    """ "0-0 1-2" → [(0, 0), (1, 2)]."""
+    links = []
+    for word in text.split():
+        source, _, target = word.partition("-")
+        if not (source.isdecimal() and target.isdecimal()):
+            raise ValueError(f"--gold: {word!r} is no link; links are written 0-0 1-2, source word first")
+        links.append((int(source), int(target)))
+    return links

@@ -1,0 +1,269 @@
+"""One pass over one input, with everything that is seen on the way turned into a record."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from regard.config import nearest
+from regard.data.pairs import Pair
+from regard.data.tokenizers import END, START
+from regard.decoding import Decoding, translate
+from regard.look.alignment import alignment_error_rate
+from regard.look.records import (
+    Alignment,
+    Array,
+    Changes,
+    Choice,
+    Layer,
+    Lens,
+    Look,
+    Prediction,
+    Side,
+    merged,
+)
+from regard.look.rollout import rollouts
+from regard.look.subject import Subject
+from regard.models import DecoderModel, EncoderDecoderModel, EncoderModel
+from regard.nn.block import StackLayers
+from regard.nn.heads import Head
+from regard.nn.watch import Seen, silenced, watch
+
+BEAM = 4
+STREAMS = ("*coder.input", "*coder.*.stream")
+
+
+@torch.no_grad()
+def look(
+    subject: Subject,
+    text: str,
+    target: str | None = None,
+    *,
+    without: Sequence[str] = (),
+    best: int = 5,
+    layers: Sequence[str] = (),
+    beam: int = BEAM,
+    gold: Sequence[tuple[int, int]] | None = None,
+) -> Look:
+    """See what a model attends to and expects on one input.
+
+    A translation is written by the model unless a `target` is given. `without` silences heads ("decoder.3.cross.5", or
+    "3.5" for head 5 of every attention layer of block 3); the look then says what they change. `layers` narrows the
+    maps by name, with * as a wildcard; `best` is how many alternatives each place gets; `gold` are the links (source
+    word, target word) that are known to be right.
+    """
+    heads = chosen_heads(subject, without)
+    with ExitStack() as stack:
+        if heads:
+            stack.enter_context(silenced(subject.model, heads))
+        seen = capture(subject, text, target, layers, beam)
+        found = record(subject, seen, best, gold)
+    found.without = [f"{name}.{head}" for name, some in heads.items() for head in sorted(some)]
+    if heads:
+        before = record(subject, capture(subject, text, target, layers[:1], beam), 1, gold)
+        found.changes = Changes(found.written.text, before.written.text, log_prob(found), log_prob(before))
+    return found
+
+
+def log_prob(look: Look) -> float:
+    """Of what was written, the end included."""
+    return float(sum(np.log(max(one.probability, 1e-30)) for one in look.predictions))
+
+
+def chosen_heads(subject: Subject, without: Sequence[str]) -> dict[str, set[int]]:
+    """ "decoder.3.cross.5" or "3.5" → layer names and heads."""
+    names = subject.model.attention_names()
+    found: dict[str, set[int]] = {}
+    for text in without:
+        place, _, head = text.rpartition(".")
+        pattern = f"*.{place}.*" if place.isdecimal() else place
+        matching = fnmatch.filter(names, pattern)
+        if not head.isdecimal() or not matching:
+            raise ValueError(f"{text!r} names no head; heads are written LAYER.HEAD: {nearest(place, names)}")
+        for name in matching:
+            count = heads_of(subject.model, name)
+            if int(head) >= count:
+                raise ValueError(f"{text!r}: {name} has heads 0 to {count - 1}")
+            found.setdefault(name, set()).add(int(head))
+    return found
+
+
+def heads_of(model: nn.Module, name: str) -> int:
+    """The heads of an attention layer by its name."""
+    stack, index, role = name.split(".")
+    block = getattr(model, stack).blocks[int(index)]
+    layer = block.cross if role == "cross" else block.attention
+    return int(layer.dims.heads)
+
+
+# --- one pass ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Captured:
+    """What one pass showed: sides, weights and streams, and the states of which the head makes words."""
+
+    sides: dict[str, Side]
+    seen: Seen
+    hidden: Tensor  # (T, D)
+    pair: Pair | None = None
+
+    @property
+    def written(self) -> Side:
+        return list(self.sides.values())[-1]
+
+
+@torch.no_grad()
+def capture(
+    subject: Subject,
+    text: str,
+    target: str | None,
+    layers: Sequence[str] = (),
+    beam: int = BEAM,
+    notes: Sequence[str] = STREAMS,
+) -> Captured:
+    """Run a model once over an input; a translation that is not given is searched for first."""
+    if isinstance(subject.model, EncoderDecoderModel):
+        sides, pair = translated(subject, text, target, beam)
+    elif target is None:
+        sides, pair = {"text": subject.side("text", text)}, None
+    else:
+        raise ValueError(f"a model of kind {subject.family!r} reads one text; leave the target out")
+    with watch(subject.model, *layers, notes=notes) as seen:
+        hidden = run(subject, sides)
+    return Captured(sides, seen, hidden, pair)
+
+
+def translated(subject: Subject, text: str, target: str | None, beam: int) -> tuple[dict[str, Side], Pair]:
+    """A source with the given target or the model's own, in gold words where they are known."""
+    if target is None:
+        written = subject.written("target", search(subject, subject.side("source", text), beam))
+        pair = subject.pair(text, written.text)
+    else:
+        pair = subject.pair(text, target)
+    if target is not None or pair.target_words:
+        written = subject.side("target", pair.target, pair.target_words or None)
+    return {"source": subject.side("source", text, pair.source_words or None), "target": written}, pair
+
+
+def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
+    """The states (T, D) of the written side."""
+    rows = [row(subject, side) for side in sides.values()]
+    if isinstance(subject.model, EncoderDecoderModel):
+        return subject.model.features(*rows)[0]
+    assert isinstance(subject.model, DecoderModel | EncoderModel)
+    return subject.model.features(rows[0])[0]
+
+
+def search(subject: Subject, source: Side, beam: int) -> list[int]:
+    """The tokens of the best translation; at least one, since an empty one shows nothing."""
+    assert isinstance(subject.model, EncoderDecoderModel)
+    options = Decoding(beam=beam, min_length=1)
+    return translate(subject.model, row(subject, source), None, options, start=START, end=END)[0][0].tokens
+
+
+def row(subject: Subject, side: Side) -> Tensor:
+    return torch.tensor([side.ids], device=subject.device)
+
+
+# --- what was seen, as records ----------------------------------------------------------------------------------------
+
+
+def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int, int]] | None) -> Look:
+    arrays = {name: calls[-1][0].float().cpu().numpy() for name, calls in seen.seen.items()}
+    layers = [described(subject, name, len(array)) for name, array in arrays.items()]
+    head = head_of(subject)
+    look = Look(subject.family, seen.sides, layers, arrays=arrays)
+    if head is not None:
+        look.predictions = predictions(subject, seen, head, best)
+        look.lens = lens(subject, seen, head, [one.id for one in look.predictions])
+    if set(arrays) == set(subject.model.attention_names()):  # it needs them all
+        look.rollout, rolled = rollouts(layers, arrays)
+        arrays.update(rolled)
+    if seen.pair is not None:
+        look.alignment = alignment(subject, seen, arrays, gold)
+    return look
+
+
+def head_of(subject: Subject) -> Head | None:
+    head = subject.model.head
+    return head if isinstance(head, Head) else None
+
+
+def described(subject: Subject, name: str, heads: int) -> Layer:
+    stack, index, role = name.split(".")
+    side = next(side for side, other in subject.stacks.items() if other == stack)
+    return Layer(name, stack, int(index), role, side, "source" if role == "cross" else side, heads)
+
+
+def follows(subject: Subject, side: Side) -> list[int | None]:
+    """The token that stands after each place (in it, for an encoder); None where it is for the model to say."""
+    if isinstance(subject.model, EncoderModel):
+        return list(side.ids)
+    last = END if isinstance(subject.model, EncoderDecoderModel) else None
+    return [*side.ids[1:], last]
+
+
+def predictions(subject: Subject, seen: Captured, head: Head, best: int) -> list[Prediction]:
+    logs = head.log_probs(seen.hidden).float()  # (T, V)
+    found = []
+    for place, (given, row) in enumerate(zip(follows(subject, seen.written), logs, strict=True)):
+        values, ids = row.topk(min(max(best, 1), len(row)))
+        choices = [
+            Choice(subject.tokenizer.token(i), i, value)
+            for i, value in zip(ids.tolist(), values.exp().tolist(), strict=True)
+        ]
+        chosen = choices[0].id if given is None else given
+        rank = 1 + int((row > row[chosen]).sum())
+        token = subject.tokenizer.token(chosen)
+        found.append(Prediction(place, token, chosen, float(row[chosen].exp()), rank, choices[:best]))
+    return found
+
+
+def lens(subject: Subject, seen: Captured, head: Head, chosen: Sequence[int]) -> Lens:
+    """The stream after each block, normed as at the end of its stack, through the head."""
+    name = list(subject.stacks.values())[-1]
+    stack = getattr(subject.model, name)
+    assert isinstance(stack, StackLayers)
+    notes = seen.seen.notes
+    depths = {"input": notes[f"{name}.input"][-1][0]}
+    for index in range(len(stack.blocks)):
+        depths[f"{name}.{index}"] = notes[f"{name}.{index}.stream"][-1][0]
+    found = Lens([], [], [], [])
+    for depth, stream in depths.items():
+        probabilities = head.log_probs(stream if stack.norm is None else stack.norm(stream)).float().exp()  # (T, V)
+        values, ids = probabilities.max(-1)
+        own = probabilities[torch.arange(len(chosen)), torch.tensor(chosen, device=probabilities.device)]
+        found.layers.append(depth)
+        found.tokens.append([subject.tokenizer.token(i) for i in ids.tolist()])
+        found.probabilities.append(values.tolist())
+        found.chosen.append(own.tolist())
+    return found
+
+
+def alignment(
+    subject: Subject, seen: Captured, arrays: dict[str, Array], gold: Sequence[tuple[int, int]] | None
+) -> Alignment | None:
+    """As the run's own layer reads it; None where that layer was not asked for."""
+    reading, pair = subject.reading_or_usual(), seen.pair
+    assert pair is not None
+    if reading.layer not in arrays:
+        return None
+    source, target = seen.sides["source"], seen.sides["target"]
+    columns, rows = source.by_words()[:, :-1], target.by_words()[:, 1:]  # without the end, without the start
+    weights = arrays[reading.layer].mean(0)[reading.shift :][: rows.shape[1], : columns.shape[1]]
+    shown = merged(weights, rows, columns)
+    arrays["alignment"] = shown[None]
+    links = reading.links(shown)
+    known = list(pair.alignment) if gold is None else [(int(s), int(t)) for s, t in gold]
+    for s, t in known:
+        if not (0 <= s < len(source.words) and 0 <= t < len(target.words)):
+            raise ValueError(f"the gold link {s}-{t} is outside of {len(source.words)} and {len(target.words)} words")
+    error = alignment_error_rate([links], [known]) if known else None
+    return Alignment(reading.layer, reading.shift, links, known or None, error)

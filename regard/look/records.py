@@ -1,0 +1,294 @@
+"""What looking gives: plain records, with arrays of numbers beside them. No tensors, no models.
+
+A record goes to a page or another program as JSON, or, where maps are large, as one safetensors file: its metadata
+holds the plain part, its tensors the arrays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from regard.config import nearest
+from regard.page.svg import word_matrix
+
+Array = NDArray[np.floating[Any]]
+R = TypeVar("R", bound="Record")
+
+VERSION = 1  # of the records; raised when older readers could misread them
+MEDIA_TYPE = "application/vnd.regard.look"
+
+
+@dataclass
+class Record:
+    """A plain part and named arrays. Arrays are stored as `stored`: half precision is enough for weights."""
+
+    stored: ClassVar[type[np.floating[Any]]] = np.float16
+
+    arrays: dict[str, Array] = field(default_factory=dict, kw_only=True)
+
+    def plain(self) -> dict[str, Any]:
+        """Everything but the arrays, as JSON values."""
+        values = asdict(self)
+        del values["arrays"]
+        return {"version": VERSION, **values}
+
+    def to_dict(self) -> dict[str, Any]:
+        """With the arrays as nested lists under "arrays"."""
+        return {**self.plain(), "arrays": {name: array.tolist() for name, array in self.arrays.items()}}
+
+    def to_bytes(self) -> bytes:
+        arrays = {name: np.ascontiguousarray(array, dtype=self.stored) for name, array in self.arrays.items()}
+        return safetensors.numpy.save(arrays, metadata={"look": json.dumps(self.plain(), ensure_ascii=False)})
+
+    @classmethod
+    def from_bytes(cls: type[R], data: bytes) -> R:
+        plain, arrays = unpack(data)
+        return cls(**cls.parts(plain), arrays=arrays)
+
+    @classmethod
+    def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        """The fields from JSON values."""
+        return plain
+
+
+def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The plain part and the arrays of `Record.to_bytes`."""
+    try:
+        arrays = safetensors.numpy.load(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        plain = json.loads(header["__metadata__"]["look"])
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"this is no look ({error})") from error
+    version = plain.pop("version", None)
+    if version != VERSION:
+        raise ValueError(f"this look has version {version!r}; this program reads version {VERSION}")
+    return plain, {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+# --- the parts of a look ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Side:
+    """A sequence as the model reads it, with its special tokens; `word_of` tells each token's word, if it has one."""
+
+    text: str
+    tokens: list[str]
+    ids: list[int]
+    words: list[str]
+    word_of: list[int | None]
+
+    def by_words(self) -> Array:
+        """(words, tokens): 1 where a token belongs to a word."""
+        table = np.zeros((len(self.words), len(self.tokens)), dtype=np.float32)
+        for token, word in enumerate(self.word_of):
+            if word is not None:
+                table[word, token] = 1
+        return table
+
+
+@dataclass(frozen=True)
+class Layer:
+    """An attention layer; the array of its name is (H, T, S): from the tokens of `rows` to those of `columns`."""
+
+    name: str
+    stack: str
+    index: int
+    role: str
+    rows: str
+    columns: str
+    heads: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A token that may stand at a place."""
+
+    token: str
+    id: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What stands after a place of the written side (in it, for an encoder), and what else might have."""
+
+    place: int
+    token: str
+    id: int
+    probability: float
+    rank: int
+    best: list[Choice]
+
+
+@dataclass(frozen=True)
+class Lens:
+    """The residual stream at each depth, read through the output layer: the top word of each place and its
+    probability, and the probability of the word that was written in the end. nostalgebraist 2020, "logit lens"."""
+
+    layers: list[str]
+    tokens: list[list[str]]
+    probabilities: list[list[float]]
+    chosen: list[list[float]]
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """Attention followed through all layers; its array is (1, T, S). arXiv:2005.00928"""
+
+    name: str
+    rows: str
+    columns: str
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Which source word each target word looks at, as one layer reads it; the array "alignment" is (1, words, words).
+
+    Links and gold links are (source word, target word); `error_rate` compares them where gold is known.
+    """
+
+    layer: str
+    shift: int
+    links: list[tuple[int, int]]
+    gold: list[tuple[int, int]] | None = None
+    error_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What silent heads change: the output and its log-probability with them, and before."""
+
+    text: str
+    before: str
+    log_prob: float
+    before_log_prob: float
+
+
+@dataclass
+class Look(Record):
+    """All that was seen of one input. `importance`, where it was asked for, is what the output loses in log-probability
+    without each head, by layer."""
+
+    family: str
+    sides: dict[str, Side]
+    layers: list[Layer]
+    predictions: list[Prediction] = field(default_factory=list)
+    lens: Lens | None = None
+    rollout: list[Rollout] = field(default_factory=list)
+    alignment: Alignment | None = None
+    without: list[str] = field(default_factory=list)
+    changes: Changes | None = None
+    importance: dict[str, list[float]] | None = None
+
+    @property
+    def written(self) -> Side:
+        """The side that the model writes, or its only one."""
+        return self.sides["target"] if "target" in self.sides else self.sides["text"]
+
+    def map(self, name: str, head: int | None = None, words: bool = False) -> Map:
+        """The weights of one head, or the mean of the heads; merged to words if asked."""
+        maps: dict[str, Layer | Rollout] = {entry.name: entry for entry in self.layers}
+        maps.update({entry.name: entry for entry in self.rollout})
+        if name not in maps:
+            raise ValueError(f"this look has no map {name!r}: {nearest(name, maps)}")
+        weights = self.arrays[name]
+        if head is not None and not 0 <= head < len(weights):
+            raise ValueError(f"{name} has heads 0 to {len(weights) - 1}, not {head}")
+        chosen = weights.mean(0) if head is None else weights[head]
+        rows, columns = self.sides[maps[name].rows], self.sides[maps[name].columns]
+        if not words:
+            return Map(name, head, rows.tokens, columns.tokens, chosen)
+        return Map(name, head, rows.words, columns.words, merged(chosen, rows.by_words(), columns.by_words()))
+
+    @classmethod
+    def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        return {
+            **plain,
+            "sides": {name: Side(**side) for name, side in plain["sides"].items()},
+            "layers": [Layer(**layer) for layer in plain["layers"]],
+            "predictions": [
+                Prediction(**{**one, "best": [Choice(**choice) for choice in one["best"]]})
+                for one in plain["predictions"]
+            ],
+            "lens": None if plain["lens"] is None else Lens(**plain["lens"]),
+            "rollout": [Rollout(**one) for one in plain["rollout"]],
+            "alignment": None if plain["alignment"] is None else _alignment(plain["alignment"]),
+            "changes": None if plain["changes"] is None else Changes(**plain["changes"]),
+        }
+
+    def _repr_html_(self) -> str:
+        from regard.look.page import in_notebook
+
+        return in_notebook(self)
+
+
+def _alignment(plain: Mapping[str, Any]) -> Alignment:
+    links = {name: plain[name] and [(s, t) for s, t in plain[name]] for name in ("links", "gold")}
+    return Alignment(**{**plain, **links, "links": links["links"] or []})
+
+
+@dataclass(frozen=True)
+class Map:
+    """One map of attention: rows take from columns. It draws itself in a notebook."""
+
+    name: str
+    head: int | None
+    rows: Sequence[str]
+    columns: Sequence[str]
+    weights: Array
+
+    def _repr_html_(self) -> str:
+        return word_matrix(self.rows, self.columns, self.weights.tolist(), label=self.name)
+
+
+def merged(weights: Array, rows: Array, columns: Array) -> Array:
+    """(T, S) tokens → words, given who belongs to whom: a word's rows are averaged, its columns added."""
+    averaged = rows / np.maximum(rows.sum(1, keepdims=True), 1)
+    return np.asarray(averaged @ weights @ columns.T, dtype=np.float32)
+
+
+# --- other records ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Way(Record):
+    """One place's way through a model, stage by stage; `predictions` are the likeliest tokens at its end."""
+
+    stored = np.float32
+
+    family: str
+    sides: dict[str, Side]
+    place: int
+    source_place: int | None
+    stages: list[dict[str, Any]]
+    predictions: dict[str, Any] | None
+
+    @classmethod
+    def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        return {**plain, "sides": {name: Side(**side) for name, side in plain["sides"].items()}}
+
+
+@dataclass
+class PositionPicture(Record):
+    """A position scheme: "image" (length, width) is what it adds to the input, where it does; "products" (H or 1,
+    length, length) what position alone adds to the score of each pair of places."""
+
+    stored = np.float32
+
+    kind: str
+    about: str
+    learnt: bool
+    length: int
+    width: int
+    heads: int
+    image: str | None
+    products: str

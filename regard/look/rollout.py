@@ -1,0 +1,52 @@
+"""Attention rollout: attention followed from the last layer to the input. Abnar and Zuidema 2020, arXiv:2005.00928."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from regard.look.records import Array, Layer, Rollout
+
+
+def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Rollout], dict[str, Array]]:
+    """Of each stack, and from the target through both stacks to the source, where there are two.
+
+    A layer passes half of each token on by the residual stream and half by the mean of its heads. A decoder's stream
+    carries two shares, of its own tokens and of the source's: each layer mixes both through self-attention, and
+    cross-attention brings in the source as the encoder's rollout shows it.
+    """
+    found: list[Rollout] = []
+    maps: dict[str, Array] = {}
+    source: Array | None = None
+    for stack, side in dict.fromkeys((layer.stack, layer.rows) for layer in layers):
+        own: Array = np.eye(len_of(layers, arrays, stack), dtype=np.float32)
+        other: Array | None = None
+        for layer in layers:
+            if layer.stack != stack:
+                continue
+            weights = arrays[layer.name].mean(0)
+            if layer.role == "cross" and source is not None:
+                start = np.zeros((len(own), source.shape[1]), dtype=np.float32) if other is None else other
+                own, other = 0.5 * own, 0.5 * start + 0.5 * weights @ source
+            elif layer.rows == layer.columns:
+                own = halved(weights) @ own
+                other = None if other is None else halved(weights) @ other
+        found.append(Rollout(f"{stack}.rollout", side, side))
+        maps[f"{stack}.rollout"] = own[None]
+        if other is not None:
+            found.append(Rollout("cross.rollout", side, "source"))
+            maps["cross.rollout"] = other[None]
+        source = own
+    return found, maps
+
+
+def halved(weights: Array) -> Array:
+    """Half of the residual stream, half of attention."""
+    return np.asarray(0.5 * np.eye(len(weights), dtype=np.float32) + 0.5 * weights)
+
+
+def len_of(layers: Sequence[Layer], arrays: dict[str, Array], stack: str) -> int:
+    """The tokens of a stack."""
+    name = next(layer.name for layer in layers if layer.stack == stack)
+    return int(arrays[name].shape[1])

@@ -1,0 +1,133 @@
+"""What is looked at: a model with its tokenizer, of any family, from a run folder or at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import torch
+
+from regard.checkpoint import Run, RunError, load_both
+from regard.config import from_dict, nearest
+from regard.data.pairs import Pair
+from regard.data.tokenizers import END, START, Tokenizer
+from regard.look.alignment import Reading, cross_layers, membership, usual_reading
+from regard.look.records import Look, Side
+from regard.models import DecoderModel, EncoderDecoderModel, EncoderModel, Model
+from regard.nn.device import choose_device
+
+LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer
+
+
+@dataclass
+class Subject:
+    """A model and its tokenizer. `reading` is the layer that the run recorded as its alignment; `known` has sentence
+    pairs whose gold links are known."""
+
+    model: Model
+    tokenizer: Tokenizer
+    reading: Reading | None = None
+    known: Mapping[tuple[str, str], Pair] = field(default_factory=dict)
+
+    @property
+    def family(self) -> str:
+        return self.model.config.kind
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    @property
+    def stacks(self) -> dict[str, str]:
+        """The stacks by the side that they read, from first to last."""
+        if isinstance(self.model, EncoderDecoderModel):
+            return {"source": "encoder", "target": "decoder"}
+        if isinstance(self.model, DecoderModel):
+            return {"text": "decoder"}
+        if isinstance(self.model, EncoderModel):
+            return {"text": "encoder"}
+        raise ValueError(f"a model of kind {self.family!r} cannot be looked at yet")
+
+    def side(self, name: str, text: str, words: Sequence[str] | None = None) -> Side:
+        """A text as the model reads it on this side."""
+        if not text.strip():
+            raise ValueError(f"the {name} is empty: there is nothing to look at")
+        pieces = self.tokenizer.pieces(text)
+        return self.framed(name, text, [i for i, _, _ in pieces], [(s, e) for _, s, e in pieces], words)
+
+    def written(self, name: str, ids: Sequence[int]) -> Side:
+        """Tokens that the model wrote itself; the tokenizer might have cut their text in other places."""
+        text = self.tokenizer.decode(ids)
+        pieces = self.tokenizer.pieces(text)
+        if [i for i, _, _ in pieces] == list(ids):
+            return self.framed(name, text, ids, [(start, end) for _, start, end in pieces])
+        ends = [len(self.tokenizer.decode(ids[: count + 1])) for count in range(len(ids))]
+        return self.framed(name, text, ids, list(zip([0, *ends], ends, strict=False)))
+
+    def framed(
+        self,
+        name: str,
+        text: str,
+        ids: Sequence[int],
+        places: Sequence[tuple[int, int]],
+        words: Sequence[str] | None = None,
+    ) -> Side:
+        """With the special tokens of its side: a source and an encoder's text end, what is written starts."""
+        before = [] if name == "source" else [START]
+        after = [END] if self.stacks[name] == "encoder" else []
+        whole = [*before, *ids, *after]
+        longest = min(self.model.longest or LONGEST, LONGEST)
+        if len(whole) > longest:
+            raise ValueError(
+                f"the {name} has {len(whole)} tokens with its specials; at most {longest} can be looked at"
+            )
+        words = list(text.split() if words is None else words)
+        inside = membership([(i, *place) for i, place in zip(ids, places, strict=True)], text, words)
+        word_of = [int(column.argmax()) if column.any() else None for column in inside.T]
+        return Side(
+            text=text,
+            tokens=[self.tokenizer.token(i) for i in whole],
+            ids=whole,
+            words=words,
+            word_of=[*(None for _ in before), *word_of, *(None for _ in after)],
+        )
+
+    def pair(self, source: str, target: str) -> Pair:
+        """With its gold links, where they are known."""
+        return self.known.get((source, target), Pair(source, target))
+
+    def reading_or_usual(self) -> Reading:
+        return self.reading or usual_reading(self.model)
+
+
+def open_run(folder: str | Path) -> Subject:
+    """The best weights of a run, whatever it was trained for."""
+    run = Run(folder)
+    model, tokenizer = load_both(run)
+    model = model.eval().to(choose_device())
+    reading = recorded_reading(run, model) if cross_layers(model) else None
+    return Subject(model, tokenizer, reading, {(pair.source, pair.target): pair for pair in known_pairs(run)})
+
+
+def recorded_reading(run: Run, model: Model) -> Reading:
+    """The layer that the run recorded as its alignment."""
+    recorded = run.read_config().get("alignment")
+    if recorded is None:
+        return usual_reading(model)
+    reading = from_dict(Reading, {key: value for key, value in recorded.items() if key != "error_rate"}, "alignment")
+    layers = cross_layers(model)
+    if reading.layer not in layers:
+        raise RunError(f"{run.config_path}: the model has no layer {reading.layer!r}: {nearest(reading.layer, layers)}")
+    return reading
+
+
+def known_pairs(run: Run) -> Iterator[Pair]:
+    """The probe sentences of a run whose gold links are known."""
+    for path in run.probes(run.probed()[-1]) if run.probed() else ():
+        look = Look.from_bytes(path.read_bytes())
+        if look.alignment is not None and look.alignment.gold:
+            source, target = look.sides["source"], look.sides["target"]
+            gold = cast("tuple[tuple[int, int], ...]", tuple(look.alignment.gold))
+            yield Pair(source.text, target.text, tuple(source.words), tuple(target.words), gold)

@@ -1,0 +1,65 @@
+"""The hypotheses of a beam as one tree: what they share is a common stem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from regard.data.batches import pad
+from regard.data.tokenizers import END, PAD, START
+from regard.decoding import Decoding, Hypothesis, translate
+from regard.look.capture import row
+from regard.look.subject import Subject
+from regard.models import EncoderDecoderModel
+
+
+@torch.no_grad()
+def beam_tree(subject: Subject, text: str, search: Decoding) -> dict[str, Any]:
+    """Nodes from the start token on, each with its own log-probability and those of the hypotheses through it; and the
+    `nbest` hypotheses, best first, each with its leaf."""
+    model = subject.model
+    if not isinstance(model, EncoderDecoderModel):
+        raise ValueError(f"a model of kind {subject.family!r} does not translate")
+    source = row(subject, subject.side("source", text))
+    found = translate(model, source, None, search, start=START, end=END)[0]
+    endings = [[*one.tokens, END] if one.finished else list(one.tokens) for one in found]
+    return tree(subject, found, endings, token_log_probs(subject, source, endings))
+
+
+def token_log_probs(subject: Subject, source: torch.Tensor, rows: Sequence[Sequence[int]]) -> list[list[float]]:
+    """Of each token of each row, as the model writes it after those before."""
+    model = subject.model
+    assert isinstance(model, EncoderDecoderModel)
+    read = torch.from_numpy(pad([np.array([START, *tokens[:-1]]) for tokens in rows], PAD)).to(subject.device)
+    memory = model.encode(source)
+    hidden = model.decode(memory.select(torch.zeros(len(rows), dtype=torch.long, device=subject.device)), read)
+    logs = model.head.log_probs(hidden).float()  # (n, T, V)
+    return [[float(logs[i, place, token]) for place, token in enumerate(tokens)] for i, tokens in enumerate(rows)]
+
+
+def tree(
+    subject: Subject, found: Sequence[Hypothesis], rows: Sequence[Sequence[int]], logs: Sequence[Sequence[float]]
+) -> dict[str, Any]:
+    token = subject.tokenizer.token
+    nodes: list[dict[str, Any]] = [
+        {"id": 0, "parent": None, "token": token(START), "log_prob": 0.0, "probability": 1.0, "hypotheses": []}
+    ]
+    children: dict[tuple[int, int], int] = {}
+    hypotheses = []
+    for number, (hypothesis, tokens, values) in enumerate(zip(found, rows, logs, strict=True)):
+        at = 0
+        nodes[0]["hypotheses"].append(number)
+        for i, value in zip(tokens, values, strict=True):
+            if (at, i) not in children:
+                children[at, i] = len(nodes)
+                node = {"parent": at, "token": token(i), "log_prob": value, "probability": math.exp(value)}
+                nodes.append({"id": len(nodes), **node, "hypotheses": []})
+            at = children[at, i]
+            nodes[at]["hypotheses"].append(number)
+        text = subject.tokenizer.decode(hypothesis.tokens)
+        hypotheses.append({"text": text, "score": hypothesis.score, "log_prob": hypothesis.log_prob, "leaf": at})
+    return {"nodes": nodes, "hypotheses": hypotheses}
