@@ -13,8 +13,10 @@ from torch import Tensor
 from regard.decoding.hypothesis import Hypothesis, ranked, scored
 from regard.decoding.options import Decoding
 from regard.decoding.steps import Outlook, Steps, look
-from regard.models.base import State
+from regard.models.base import State, Writer
 from regard.nn.topk import NEVER
+
+MOST_BRANCHES = 8  # hypotheses that share a row of the cache; the work of wider beams would grow with their square
 
 
 def beam_search(
@@ -23,7 +25,9 @@ def beam_search(
     """Go on from what may be each sentence's first token; `nbest` hypotheses for each, best first."""
     beams = Beams(first.logits, end, options, limits)
     rows, sentences = beams.rows.flatten(), beams.sentences  # each sentence K times; its memory once
-    outlook, state = first.select(rows), state.select(rows, sentences)
+    branching = isinstance(model, Writer) and options.beam <= MOST_BRANCHES
+    state = state.branch(options.beam) if branching else state.select(rows, sentences)
+    outlook = first.select(rows)
     while True:
         beams.extend(outlook)
         rows, going = beams.leave()

@@ -78,8 +78,33 @@ class Model(nn.Module):
 
 
 @dataclass
+class Branches:
+    """The K hypotheses of each of R sentences, in one row of the cache: a step adds a column for each of them.
+
+    `came` (R, K, columns) tells by which columns a hypothesis came; it is all that changes when hypotheses branch or
+    die, where rows of their own would have to be copied. `places` (columns,) or (R, columns) are the positions.
+    """
+
+    size: int
+    came: Tensor
+    places: Tensor
+
+    def select(self, rows: Tensor, sources: Tensor | None) -> Branches:
+        came = self.came.flatten(0, 1).index_select(0, rows).view(-1, self.size, self.came.shape[-1])
+        if sources is None or self.places.dim() == 1:
+            return Branches(self.size, came, self.places)
+        return Branches(self.size, came, self.places.index_select(0, sources))
+
+    def grow(self) -> tuple[Branches, Tensor]:
+        """With a column for each hypothesis; and their places (K,) or (R, K)."""
+        new = (self.places[..., -1:] + 1).expand(*self.places.shape[:-1], self.size)
+        own = torch.eye(self.size, dtype=torch.bool, device=new.device).expand(len(self.came), -1, -1)
+        return Branches(self.size, torch.cat([self.came, own], -1), torch.cat([self.places, new], -1)), new
+
+
+@dataclass
 class State:
-    """All that a decoder carries from one step to the next. Beam search touches it only through `select`.
+    """All that a decoder carries from one step to the next. Beam search touches it only through `branch` and `select`.
 
     `keep` (B, columns so far) tells real tokens from padding, None while nothing was padded. `step` moves a state on
     in place and hands it back.
@@ -91,6 +116,15 @@ class State:
     keep: Tensor | None = None
     length: int = 0
     batch: int | None = None
+    branches: Branches | None = None
+
+    def branch(self, size: int) -> State:
+        """From now on `size` hypotheses follow each row, which share its cache; tokens come as (R · size, 1)."""
+        assert self.batch is not None
+        came = torch.ones(self.batch, size, self.length, dtype=torch.bool, device=self.device)
+        places = torch.arange(self.length, device=self.device) if self.keep is None else positions_of(self.keep)
+        self.branches, self.batch = Branches(size, came, places), self.batch * size
+        return self
 
     def select(self, rows: Tensor, sources: Tensor | None = None) -> State:
         """Keep these rows of the batch, in this order; a row may be named twice or not at all.
@@ -98,6 +132,8 @@ class State:
         `sources` says the same of the memory, whose rows each serve as many consecutive rows of the batch. Where it is
         not given, a memory goes with its row; one that serves several stays as it is.
         """
+        if self.branches is not None:
+            return self._select_branches(self.branches, rows, sources)
         if sources is None and not self.shared:
             sources = rows
         self.cache.select(rows, sources)
@@ -105,6 +141,19 @@ class State:
         self.keep = None if self.keep is None else self.keep.index_select(0, rows)
         self.batch = None if self.batch is None else len(rows)
         return self
+
+    def _select_branches(self, branches: Branches, rows: Tensor, sources: Tensor | None) -> State:
+        """Hypotheses are chosen by what they came by; only sentences that leave take their rows of the cache along."""
+        self.branches, self.batch = branches.select(rows, sources), len(rows)
+        if sources is not None:
+            self.cache.select(sources, sources)
+            self.memory = None if self.memory is None else self.memory.select(sources)
+            self.keep = None if self.keep is None else self.keep.index_select(0, sources)
+        return self
+
+    @property
+    def device(self) -> torch.device | None:
+        return next((cache.keys.device for cache in self.cache.values() if cache.keys is not None), None)
 
     @property
     def shared(self) -> bool:
@@ -121,6 +170,8 @@ class State:
                 f"the memory holds a batch of {len(self.memory.states)}, the tokens are a batch of {batch}"
             )
         past, self.length, self.batch = self.length, self.length + new, batch
+        if self.branches is not None:
+            return self._advance_branches(self.branches, new, keep)
         if self.keep is None and keep is None:
             places = torch.arange(self.length, device=tokens.device)
             queries = places if past == 0 else places[past:]
@@ -130,6 +181,17 @@ class State:
         places = positions_of(self.keep)
         mask = replace(self.mask, keys=self.keep)
         return Context(mask, places[:, past:], places, self.length, self.memory, self.cache)
+
+    def _advance_branches(self, branches: Branches, new: int, keep: Tensor | None) -> Context:
+        """A column for each hypothesis, which sees those that it came by."""
+        if new != 1 or keep is not None:
+            raise ValueError(f"{new} tokens for each hypothesis: beams go on by one real token at a time")
+        self.branches, places = branches.grow()
+        if self.keep is not None:
+            self.keep = torch.cat([self.keep, self.keep.new_ones(len(self.keep), branches.size)], dim=1)
+        mask = replace(self.mask, keys=self.keep, pairs=self.branches.came.unsqueeze(1))
+        seen = self.branches.places
+        return Context(mask, places, seen, self.length, self.memory, self.cache, hypotheses=branches.size)
 
 
 class Writer(Model):
@@ -150,9 +212,11 @@ class Writer(Model):
         """As `step`, but up to the head: the hidden states (B, D) of which it makes logits."""
         self.check_tokens(tokens, keep)
         context = state.advance(tokens, keep).of(self)
+        if state.branches is not None:
+            tokens = tokens.view(-1, state.branches.size)  # the hypotheses of a sentence side by side
         x = self.embedding(tokens, context)
-        hidden = self.decoder(x, context.enter("decoder"))
-        return last_real(hidden, keep), state
+        hidden: Tensor = self.decoder(x, context.enter("decoder"))
+        return last_real(hidden, keep) if state.branches is None else hidden.flatten(0, 1), state
 
     def cache_values(self) -> tuple[int, int]:
         return self.decoder.cache_values()

@@ -74,8 +74,9 @@ class Context:
 
     `reach` bounds the positions: all are below it, as is known without asking the device. `name` is the place in the
     model, such as "decoder.3"; it tells layers apart that share weights. `side` says whose keys are attended to, since
-    each has a mask of its own. `silence` names heads that add nothing. `losses` takes named extra losses, `samples`
-    what a layer drew at random, so that watching draws nothing new.
+    each has a mask of its own. So many `hypotheses` of a sentence stand side by side in a row. `silence` names heads
+    that add nothing. `losses` takes named extra losses, `samples` what a layer drew at random, so that watching draws
+    nothing new.
     """
 
     mask: Mask
@@ -86,6 +87,7 @@ class Context:
     cache: Cache | None = None
     name: str = ""
     side: str = "self"
+    hypotheses: int = 1
     watcher: Watcher | None = None
     silence: Silence | None = None
     losses: dict[str, Tensor] = field(default_factory=dict)
@@ -146,6 +148,16 @@ class Context:
             return None if visible is None else ~visible
 
         return self.once(("hidden", self.side), opposite)
+
+    def unseen(self, dtype: torch.dtype) -> Tensor | None:
+        """What to add to scores so that nothing hidden is attended to; PyTorch would make it anew for each layer."""
+
+        def make() -> Tensor | None:
+            hidden = self.hidden()
+            zeros = None if hidden is None else torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
+            return None if zeros is None or hidden is None else zeros.masked_fill_(hidden, float("-inf"))
+
+        return self.once(("unseen", self.side, dtype), make)
 
     @property
     def plainly_causal(self) -> bool:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 NEVER = float("-inf")
+LOWEST = torch.finfo(torch.float32).min
 FOLDS = 8
 MANY = 128  # columns from which on folding pays
 AT_ONCE = 1 << 18  # logits: what stays in a core's cache
@@ -70,21 +71,25 @@ def linear_best_words(
     if words <= size or exact(hidden).dtype != hidden.dtype:
         return best_words(exact(torch.nn.functional.linear(hidden, weight, bias)), count, barred)
     slices, width = -(-words // size), size // FOLDS
-    logits = scratch(slices * rows * size, hidden).view(slices, rows, size)
-    peaks, totals = hidden.new_empty(rows, slices, width), hidden.new_empty(rows, slices)
+    room = scratch((slices + 1) * rows * size, hidden).view(slices + 1, rows, size)
+    logits, powers = room[:slices], room[slices]
+    peaks, totals = hidden.new_empty(rows, slices, width), hidden.new_empty(rows, slices + 1)
+    totals[:, slices] = NEVER  # of the barred word, where there is one
     for number, start in enumerate(range(0, words, size)):
         end = min(start + size, words)
         part = logits[number]
-        if end - start < size:
-            part.fill_(NEVER)
-            part = part[:, : end - start]
-        torch.mm(hidden, weight[start:end].t(), out=part)
-        if bias is not None:
-            part += bias[start:end]
-        torch.logsumexp(part, -1, out=totals[:, number])
+        part[:, end - start :] = NEVER
+        if bias is None:
+            torch.mm(hidden, weight[start:end].t(), out=part[:, : end - start])
+        else:
+            torch.addmm(bias[start:end], hidden, weight[start:end].t(), out=part[:, : end - start])
         if barred is not None and start <= barred < end:
+            totals[:, slices] = part[:, barred - start]
             part[:, barred - start] = NEVER
-        torch.amax(logits[number].view(rows, FOLDS, width), 1, out=peaks[:, number])
+        torch.amax(part.view(rows, FOLDS, width), 1, out=peaks[:, number])
+        highest = peaks[:, number].amax(-1, keepdim=True).clamp_(min=LOWEST)  # where every word is barred
+        torch.sum(torch.sub(part, highest, out=powers).exp_(), -1, out=totals[:, number])
+        totals[:, number].log_().add_(highest.squeeze(-1))
     columns = peaks.view(rows, -1).topk(count, sorted=False).indices  # (B, count)
     inside = (columns % width).unsqueeze(-1) + torch.arange(0, size, width)  # (B, count, FOLDS)
     home = (columns // width).unsqueeze(-1)  # the slice of each

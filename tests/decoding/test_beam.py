@@ -8,12 +8,13 @@ import pytest
 import torch
 
 import regard
-from regard.config import change
+import regard.decoding.beam
+from regard.config import Part, change
 from regard.decoding import Decoding, complete, decode, translate
 from regard.nn.attention import Additive
 from regard.nn.positions import ALiBi, Learned, Relative, Rotary
 from tests.decoding.reference import END, START, Counting, assert_same, beam, completing, ending, ragged, translating
-from tests.helpers import decoder, encoder_decoder, tokens
+from tests.helpers import KERNELS, POSITIONS, decoder, encoder_decoder, label, tokens
 
 TRANSLATORS = {
     "plain": encoder_decoder(),
@@ -42,6 +43,27 @@ def test_completing_padded_prompts_is_the_plain_search(position, left: bool) -> 
     found = complete(model, prompt, keep, Decoding(beam=3, nbest=3, max_length=7), END)
     for hypotheses, row in zip(found, rows, strict=True):
         assert_same(hypotheses, beam(completing(model, row), 7, 3))
+
+
+@pytest.mark.parametrize("part", [*POSITIONS, *KERNELS], ids=label)
+def test_hypotheses_that_share_a_row_are_those_with_rows_of_their_own(
+    part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slot = "position" if part in POSITIONS else "kernel"
+    model = ending(decoder(**{slot: part}))
+    prompt, keep, _ = ragged(4, left=True)
+    options = Decoding(beam=4, nbest=4, max_length=8)
+    shared = complete(model, prompt, keep, options, END)
+    monkeypatch.setattr(regard.decoding.beam, "MOST_BRANCHES", 0)
+    for ours, theirs in zip(shared, complete(model, prompt, keep, options, END), strict=True):
+        assert_same(ours, theirs)
+
+
+def test_more_than_one_token_at_a_time_is_refused_while_hypotheses_share_a_row() -> None:
+    model = ending(decoder())
+    _, state = model.step(tokens(2, 3), model.begin())
+    with pytest.raises(ValueError, match="one real token at a time"):
+        model.step(tokens(4, 2), state.branch(2))
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0])

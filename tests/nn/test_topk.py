@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.nn.topk import likeliest, linear_best_words
+from regard.nn.topk import AT_ONCE, FOLDS, likeliest, linear_best_words
 
 
 @pytest.mark.parametrize("words", [3, 40, 5_000, 4_096, 10_000, 10_007])
@@ -44,5 +44,17 @@ def test_slices_give_what_all_logits_give(words: int, rows: int, barred: int | N
     if barred is not None:
         logits[:, barred] = float("-inf")
     expected = logits.topk(4)
+    torch.testing.assert_close(values, expected.values)
+    assert torch.equal(places, expected.indices)
+
+
+def test_a_slice_of_nothing_but_the_barred_word_is_no_harm() -> None:
+    rows = 4
+    size = AT_ONCE // rows // FOLDS * FOLDS
+    hidden, weight = torch.randn(rows, 3), torch.randn(size + 1, 3)  # the last slice has one word
+    values, places, totals = linear_best_words(hidden, weight, None, 4, barred=size)
+    logits = hidden @ weight.T
+    torch.testing.assert_close(totals, logits.logsumexp(-1))
+    expected = logits[:, :size].topk(4)
     torch.testing.assert_close(values, expected.values)
     assert torch.equal(places, expected.indices)

@@ -49,14 +49,15 @@ class DotKernel(Kernel):
         q, k = self.prepare(q, k)
         bias = self.position.bias(q, self.scale, context)
         causal = context.plainly_causal and bias is None
-        visible = None if causal else context.visible()
-        if bias is not None and (hidden := context.hidden()) is not None:
+        if bias is None:
+            bias = None if causal else context.unseen(q.dtype)
+        elif (hidden := context.hidden()) is not None:
             bias = bias.masked_fill(hidden, float("-inf"))
         return F.scaled_dot_product_attention(
             q,
             k,
             v,
-            attn_mask=visible if bias is None else bias,
+            attn_mask=bias,
             dropout_p=self.dropout.rate if self.dropout.active else 0.0,
             is_causal=causal,
             scale=self.scale,

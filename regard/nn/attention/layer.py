@@ -114,8 +114,11 @@ class Attention(Mixer):
         return mixed * torch.tensor(kept, device=mixed.device).view(1, -1, 1, 1)
 
     def shown(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
-        """The weights (B, H, T, S) as a watcher sees them."""
-        return self.kernel.weights(q, k, context)
+        """The weights (B, H, T, S) as a watcher sees them: sequences that share keys each in a row of their own."""
+        weights = self.kernel.weights(q, k, context)
+        rows, heads, _, keys = weights.shape  # (R, H, n·T, S)
+        length = context.query_positions.shape[-1] // context.hypotheses
+        return weights.view(rows, heads, -1, length, keys).transpose(1, 2).flatten(0, 1)
 
     def cache_values(self) -> int:
         return self.dims.groups * (self.dims.key_width + self.dims.value_width)
@@ -178,12 +181,6 @@ class CrossAttention(Attention):
         joined = x.reshape(len(k), -1, x.shape[-1])  # (R·n, T, D) → (R, n·T, D)
         q = self.q(joined).unflatten(-1, (self.dims.heads, self.dims.key_width)).transpose(1, 2)  # (R, H, n·T, K)
         return self.attend(q, k, v, across).view(x.shape)
-
-    def shown(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
-        weights = super().shown(q, k, context)
-        rows, heads, _, keys = weights.shape  # (R, H, n·T, S)
-        apart = weights.view(rows, heads, -1, context.query_positions.shape[-1], keys)
-        return apart.transpose(1, 2).flatten(0, 1)
 
     def keys_and_values(self, context: Context) -> tuple[Tensor, Tensor]:
         assert context.memory is not None

@@ -79,10 +79,10 @@ class LocationKernel(Kernel):
     def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         length, span = self.weight.shape[-1], k.shape[2]
         places = context.key_positions
-        reach = span if places.dim() == 1 else int(places.max()) + 1
+        reach = int(places.max()) + 1
         if reach > length:
             raise ValueError(f"{reach} keys are more than the {length} places that location-based attention knows")
         scores = q @ self.weight[..., :reach]  # (B, H, T, reach)
         if places.dim() == 1:
-            return scores
+            return scores[..., places]
         return scores.gather(-1, places[:, None, None].expand(*scores.shape[:-1], span))
