@@ -163,11 +163,12 @@ def test_a_beam_of_one_is_greedy(poor: Translator) -> None:
     assert poor(texts, beam=1, max_length=10) == [likeliest(poor, text) for text in texts]
 
 
-def test_a_beam_finds_what_scores_at_least_as_high_as_greedy(poor: Translator) -> None:
+def test_a_beam_finds_what_is_more_probable_than_greedy(poor: Translator) -> None:
     texts = sentences(60, seed=9)
 
     def mean(beam: int) -> float:
-        return sum(best[0].score for best in poor.translate(texts, Decoding(beam=beam))) / len(texts)
+        found = poor.translate(texts, Decoding(beam=beam, length_penalty=0.0))
+        return sum(best[0].log_prob for best in found) / len(texts)
 
     assert mean(5) > mean(1)
 

@@ -67,7 +67,7 @@ def train_toy(folder: Path) -> Toy:
     for name in ("test.tsv", "test.jsonl"):
         write_pairs(folder / name, 60, 2)
     data = ["--train", str(folder / "train.tsv"), "--valid", str(folder / "valid.jsonl")]
-    for name, steps in (("good", "300"), ("poor", "60")):
+    for name, steps in (("good", "300"), ("poor", "30")):
         options = [*data, *MODEL, *TRAINING, "--max-length", str(LONGEST + 1), "--max-steps", steps]
         assert main(["train", "translate", "--run", str(folder / name), *options]) == 0
     return Toy(folder, folder / "good", folder / "poor")

@@ -33,7 +33,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("task", choices=("translate",), metavar="TASK", help="translate")
     verb.add_argument("--run", required=True, metavar="DIR", help="the folder to write; it must not exist")
     verb.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
-    verb.add_argument("--preset", metavar="NAME", default=None, help="the model (default transformer-tiny)")
+    verb.add_argument("--preset", metavar="NAME", default=None, help="the model (default translator)")
     verb.add_argument("--config", metavar="FILE", help="a recipe in YAML; options win over it")
     for name in FILES:
         verb.add_argument(f"--{name}", metavar="FILE", help=f"{name} pairs: TSV, JSONL or CSV, .gz too")

@@ -25,7 +25,7 @@ def beam_search(
     """Go on from what may be each sentence's first token; `nbest` hypotheses for each, best first."""
     beams = Beams(first.logits, end, options, limits)
     rows, sentences = beams.rows.flatten(), beams.sentences  # each sentence K times; its memory once
-    branching = isinstance(model, Writer) and options.beam <= MOST_BRANCHES
+    branching = isinstance(model, Writer) and model.branches and options.beam <= MOST_BRANCHES
     state = state.branch(options.beam) if branching else state.select(rows, sentences)
     outlook = first.select(rows)
     while True:

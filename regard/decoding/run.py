@@ -10,9 +10,8 @@ from regard.decoding.hypothesis import Hypothesis, ranked
 from regard.decoding.options import Decoding
 from regard.decoding.single import single
 from regard.decoding.steps import Steps, look
-from regard.models.base import State
+from regard.models.base import SourceWriter, State
 from regard.models.decoder import DecoderModel
-from regard.models.encoder_decoder import EncoderDecoderModel
 
 
 # Not `inference_mode`: tables that a model makes on the way and keeps could not be trained with afterwards.
@@ -59,7 +58,7 @@ def decode(
 
 
 def translate(
-    model: EncoderDecoderModel,
+    model: SourceWriter,
     source: Tensor,
     keep: Tensor | None,
     options: Decoding,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.config import nearest
 from regard.data.pairs import Pair
@@ -30,7 +30,7 @@ from regard.look.records import (
 )
 from regard.look.rollout import rollouts
 from regard.look.subject import Subject
-from regard.models import DecoderModel, EncoderDecoderModel, EncoderModel
+from regard.models import DecoderModel, EncoderModel, SourceWriter
 from regard.nn.block import StackLayers
 from regard.nn.heads import Head
 from regard.nn.watch import Seen, silenced, watch
@@ -87,19 +87,11 @@ def chosen_heads(subject: Subject, without: Sequence[str]) -> dict[str, set[int]
         if not head.isdecimal() or not matching:
             raise ValueError(f"{text!r} names no head; heads are written LAYER.HEAD: {nearest(place, names)}")
         for name in matching:
-            count = heads_of(subject.model, name)
+            count = subject.model.heads(name)
             if int(head) >= count:
                 raise ValueError(f"{text!r}: {name} has heads 0 to {count - 1}")
             found.setdefault(name, set()).add(int(head))
     return found
-
-
-def heads_of(model: nn.Module, name: str) -> int:
-    """The heads of an attention layer by its name."""
-    stack, index, role = name.split(".")
-    block = getattr(model, stack).blocks[int(index)]
-    layer = block.cross if role == "cross" else block.attention
-    return int(layer.dims.heads)
 
 
 # --- one pass ---------------------------------------------------------------------------------------------------------
@@ -129,7 +121,7 @@ def capture(
     notes: Sequence[str] = STREAMS,
 ) -> Captured:
     """Run a model once over an input; a translation that is not given is searched for first."""
-    if isinstance(subject.model, EncoderDecoderModel):
+    if isinstance(subject.model, SourceWriter):
         sides, pair = translated(subject, text, target, beam)
     elif target is None:
         sides, pair = {"text": subject.side("text", text)}, None
@@ -155,7 +147,7 @@ def translated(subject: Subject, text: str, target: str | None, beam: int) -> tu
 def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
     """The states (T, D) of the written side."""
     rows = [row(subject, side) for side in sides.values()]
-    if isinstance(subject.model, EncoderDecoderModel):
+    if isinstance(subject.model, SourceWriter):
         return subject.model.features(*rows)[0]
     assert isinstance(subject.model, DecoderModel | EncoderModel)
     return subject.model.features(rows[0])[0]
@@ -163,7 +155,7 @@ def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
 
 def search(subject: Subject, source: Side, beam: int) -> list[int]:
     """The tokens of the best translation; at least one, since an empty one shows nothing."""
-    assert isinstance(subject.model, EncoderDecoderModel)
+    assert isinstance(subject.model, SourceWriter)
     options = Decoding(beam=beam, min_length=1)
     return translate(subject.model, row(subject, source), None, options, start=START, end=END)[0][0].tokens
 
@@ -206,7 +198,7 @@ def follows(subject: Subject, side: Side) -> list[int | None]:
     """The token that stands after each place (in it, for an encoder); None where it is for the model to say."""
     if isinstance(subject.model, EncoderModel):
         return list(side.ids)
-    last = END if isinstance(subject.model, EncoderDecoderModel) else None
+    last = END if isinstance(subject.model, SourceWriter) else None
     return [*side.ids[1:], last]
 
 
@@ -226,11 +218,12 @@ def predictions(subject: Subject, seen: Captured, head: Head, best: int) -> list
     return found
 
 
-def lens(subject: Subject, seen: Captured, head: Head, chosen: Sequence[int]) -> Lens:
-    """The stream after each block, normed as at the end of its stack, through the head."""
+def lens(subject: Subject, seen: Captured, head: Head, chosen: Sequence[int]) -> Lens | None:
+    """The stream after each block, normed as at the end of its stack, through the head; None without blocks."""
     name = list(subject.stacks.values())[-1]
     stack = getattr(subject.model, name)
-    assert isinstance(stack, StackLayers)
+    if not isinstance(stack, StackLayers):
+        return None
     notes = seen.seen.notes
     depths = {"input": notes[f"{name}.input"][-1][0]}
     for index in range(len(stack.blocks)):

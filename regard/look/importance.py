@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from regard.look.capture import follows, head_of, heads_of, run
+from regard.look.capture import follows, head_of, run
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.nn.watch import silenced
@@ -25,7 +25,7 @@ def importance(subject: Subject, look: Look) -> dict[str, list[float]]:
     return {
         name: [
             whole - log_prob_without(subject, look, {**off, name: off[name] | {head}})
-            for head in range(heads_of(subject.model, name))
+            for head in range(subject.model.heads(name))
         ]
         for name in names
     }

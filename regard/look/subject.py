@@ -15,7 +15,7 @@ from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START, Tokenizer
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
 from regard.look.records import Look, Side
-from regard.models import DecoderModel, EncoderDecoderModel, EncoderModel, Model
+from regard.models import DecoderModel, EncoderModel, Model, SourceWriter
 from regard.nn.device import choose_device
 
 LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer
@@ -33,7 +33,8 @@ class Subject:
 
     @property
     def family(self) -> str:
-        return self.model.config.kind
+        """What kinds of sides it has: of an encoder-decoder, a decoder or an encoder."""
+        return "encoder-decoder" if isinstance(self.model, SourceWriter) else self.model.config.kind
 
     @property
     def device(self) -> torch.device:
@@ -42,7 +43,7 @@ class Subject:
     @property
     def stacks(self) -> dict[str, str]:
         """The stacks by the side that they read, from first to last."""
-        if isinstance(self.model, EncoderDecoderModel):
+        if isinstance(self.model, SourceWriter):
             return {"source": "encoder", "target": "decoder"}
         if isinstance(self.model, DecoderModel):
             return {"text": "decoder"}

@@ -14,7 +14,7 @@ from regard.data.tokenizers import END, PAD, START
 from regard.decoding import Decoding, Hypothesis, translate
 from regard.look.capture import row
 from regard.look.subject import Subject
-from regard.models import EncoderDecoderModel
+from regard.models import SourceWriter
 
 
 @torch.no_grad()
@@ -22,7 +22,7 @@ def beam_tree(subject: Subject, text: str, search: Decoding) -> dict[str, Any]:
     """Nodes from the start token on, each with its own log-probability and those of the hypotheses through it; and the
     `nbest` hypotheses, best first, each with its leaf."""
     model = subject.model
-    if not isinstance(model, EncoderDecoderModel):
+    if not isinstance(model, SourceWriter):
         raise ValueError(f"a model of kind {subject.family!r} does not translate")
     source = row(subject, subject.side("source", text))
     found = translate(model, source, None, search, start=START, end=END)[0]
@@ -33,7 +33,7 @@ def beam_tree(subject: Subject, text: str, search: Decoding) -> dict[str, Any]:
 def token_log_probs(subject: Subject, source: torch.Tensor, rows: Sequence[Sequence[int]]) -> list[list[float]]:
     """Of each token of each row, as the model writes it after those before."""
     model = subject.model
-    assert isinstance(model, EncoderDecoderModel)
+    assert isinstance(model, SourceWriter)
     read = torch.from_numpy(pad([np.array([START, *tokens[:-1]]) for tokens in rows], PAD)).to(subject.device)
     memory = model.encode(source)
     hidden = model.decode(memory.select(torch.zeros(len(rows), dtype=torch.long, device=subject.device)), read)

@@ -56,7 +56,8 @@ def follow(
 ) -> None:
     """Add the stages of one stack, the `number`-th that the input passes."""
     layers = getattr(subject.model, stack)
-    assert isinstance(layers, StackLayers)
+    if not isinstance(layers, StackLayers):
+        raise ValueError(f"a model of kind {subject.model.config.kind!r} has no blocks to follow a token through")
     notes = seen.seen.notes
     arrays[f"{stack}.embedding"] = plain(notes["embedding"][number][0, place])
     arrays[f"{stack}.input"] = plain(notes[f"{stack}.input"][-1][0, place])

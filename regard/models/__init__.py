@@ -1,6 +1,6 @@
 """Whole networks. A config's `build()` makes the model; all of them answer `encode`, `forward` and `step` alike."""
 
-from regard.models.base import Model, ModelConfig, State
+from regard.models.base import Model, ModelConfig, SourceWriter, SourceWriterConfig, State, Writer
 from regard.models.decoder import Decoder, DecoderModel
 from regard.models.encoder import Encoder, EncoderModel
 from regard.models.encoder_decoder import EncoderDecoder, EncoderDecoderModel
@@ -14,5 +14,8 @@ __all__ = [
     "EncoderModel",
     "Model",
     "ModelConfig",
+    "SourceWriter",
+    "SourceWriterConfig",
     "State",
+    "Writer",
 ]

@@ -38,6 +38,14 @@ class ModelConfig(Part, family="model"):
         raise TypeError(f"{type(self).__name__} is a family, not a model")
 
 
+@dataclass(frozen=True, kw_only=True)
+class SourceWriterConfig(ModelConfig):
+    """Of a model that reads a source and writes a target. They share one token table unless `source_vocabulary` gives
+    the source its own."""
+
+    source_vocabulary: Size | None = None
+
+
 class Model(nn.Module):
     """A network that knows its config and can be watched."""
 
@@ -55,6 +63,10 @@ class Model(nn.Module):
         parts = (module for module in self.modules() if module is not self)
         limits = (getattr(part, "longest", None) for part in parts)
         return min((limit for limit in limits if isinstance(limit, int)), default=None)
+
+    def heads(self, name: str) -> int:
+        """The number of heads of an attention layer by its name."""
+        raise ValueError(f"{type(self).__name__} has no attention layer {name!r}")
 
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         """Of a forward pass over a batch, and of what training on it keeps."""
@@ -195,10 +207,9 @@ class State:
 
 
 class Writer(Model):
-    """A model that writes token by token through a causal stack, with a memory or without one."""
+    """A model that writes token by token. `branches` says whether hypotheses may share a row of its state."""
 
-    embedding: Embedding
-    decoder: StackLayers
+    branches = False
     head: Head
 
     def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
@@ -207,9 +218,47 @@ class Writer(Model):
         with torch.no_grad():
             return self.head.logits(hidden), state
 
-    @torch.no_grad()
     def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
         """As `step`, but up to the head: the hidden states (B, D) of which it makes logits."""
+        raise TypeError(f"{type(self).__name__} does not say how it reads")
+
+
+class SourceWriter(Writer):
+    """A model that reads a source whole, then writes a target: at once with `decode`, or step by step from `begin`."""
+
+    def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
+        """Source tokens (B, S), of which `keep` are real, → the memory that the decoder reads from."""
+        raise TypeError(f"{type(self).__name__} does not say how it reads a source")
+
+    def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Hidden states (B, T, D) of target tokens (B, T), shifted right behind the start token."""
+        raise TypeError(f"{type(self).__name__} does not say how it writes")
+
+    def features(
+        self, source: Tensor, target: Tensor, source_keep: Tensor | None = None, target_keep: Tensor | None = None
+    ) -> Tensor:
+        """Hidden states (B, T, D), as the head takes them."""
+        return self.decode(self.encode(source, source_keep), target, target_keep)
+
+    def forward(
+        self, source: Tensor, target: Tensor, source_keep: Tensor | None = None, target_keep: Tensor | None = None
+    ) -> Tensor:
+        return self.head.logits(self.features(source, target, source_keep, target_keep))
+
+    def begin(self, memory: Memory) -> State:
+        """The state before the first target token."""
+        return State(memory=memory)
+
+
+class StackWriter(Writer):
+    """A writer whose decoder is a causal stack of blocks, with a memory or without one."""
+
+    branches = True
+    embedding: Embedding
+    decoder: StackLayers
+
+    @torch.no_grad()
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
         self.check_tokens(tokens, keep)
         context = state.advance(tokens, keep).of(self)
         if state.branches is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from regard.models.base import ModelConfig, State, Writer
+from regard.models.base import ModelConfig, StackWriter, State
 from regard.nn.block import Stack
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
@@ -26,7 +26,7 @@ class Decoder(ModelConfig, kind="decoder"):
         return DecoderModel(self)
 
 
-class DecoderModel(Writer):
+class DecoderModel(StackWriter):
     """`forward` gives the logits of what follows each token; `step` goes on from a state."""
 
     def __init__(self, config: Decoder) -> None:
@@ -53,6 +53,9 @@ class DecoderModel(Writer):
 
     def attention_names(self) -> list[str]:
         return self.decoder.attention_names("decoder")
+
+    def heads(self, name: str) -> int:
+        return self.decoder.heads(name)
 
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         shape = Shape(batch, length, length)

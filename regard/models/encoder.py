@@ -71,6 +71,9 @@ class EncoderModel(Model):
     def attention_names(self) -> list[str]:
         return self.encoder.attention_names("encoder")
 
+    def heads(self, name: str) -> int:
+        return self.encoder.heads(name)
+
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         shape = Shape(batch, length, length)
         head = Cost() if self.head is None else self.head.cost(shape.tokens)

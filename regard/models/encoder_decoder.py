@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from regard.config import ConfigError, Size
-from regard.models.base import ModelConfig, State, Writer
+from regard.config import ConfigError
+from regard.models.base import SourceWriter, SourceWriterConfig, StackWriter
 from regard.nn.attention import MultiHead
 from regard.nn.block import Block, Stack
 from regard.nn.context import Memory
@@ -18,10 +18,9 @@ from regard.nn.masks import Mask
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncoderDecoder(ModelConfig, kind="encoder-decoder"):
-    """Two stacks. Source and target share one token table unless `source_vocabulary` gives the source its own."""
+class EncoderDecoder(SourceWriterConfig, kind="encoder-decoder"):
+    """Two stacks."""
 
-    source_vocabulary: Size | None = None
     embedding: EmbeddingConfig = TokenEmbedding(scaled=True)
     encoder: Stack = Stack()
     decoder: Stack = Stack(block=Block(cross=MultiHead()))
@@ -37,7 +36,7 @@ class EncoderDecoder(ModelConfig, kind="encoder-decoder"):
         return EncoderDecoderModel(self)
 
 
-class EncoderDecoderModel(Writer):
+class EncoderDecoderModel(StackWriter, SourceWriter):
     """`forward` gives the logits of what follows each target token; `step` goes on from a state."""
 
     def __init__(self, config: EncoderDecoder) -> None:
@@ -55,37 +54,23 @@ class EncoderDecoderModel(Writer):
         self.head = config.head.build(vocabulary, width, self.embedding)
 
     def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
-        """Source tokens (B, S), of which `keep` are real, → the memory that the decoder attends to."""
         self.check_tokens(source, keep)
         context = self.whole(source, Mask(keys=keep))
         x = self.source_embedding(source, context)
         return Memory(self.encoder(x, context.enter("encoder")), keep)
 
     def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
-        """Hidden states (B, T, D) of target tokens (B, T), shifted right behind the start token."""
         self.check_tokens(target, keep)
         context = self.whole(target, Mask(causal=True, keys=keep), memory)
         x = self.embedding(target, context)
         hidden: Tensor = self.decoder(x, context.enter("decoder"))
         return hidden
 
-    def features(
-        self, source: Tensor, target: Tensor, source_keep: Tensor | None = None, target_keep: Tensor | None = None
-    ) -> Tensor:
-        """Hidden states (B, T, D), as the head takes them."""
-        return self.decode(self.encode(source, source_keep), target, target_keep)
-
-    def forward(
-        self, source: Tensor, target: Tensor, source_keep: Tensor | None = None, target_keep: Tensor | None = None
-    ) -> Tensor:
-        return self.head.logits(self.features(source, target, source_keep, target_keep))
-
-    def begin(self, memory: Memory) -> State:
-        """The state before the first target token."""
-        return State(memory=memory)
-
     def attention_names(self) -> list[str]:
         return self.encoder.attention_names("encoder") + self.decoder.attention_names("decoder")
+
+    def heads(self, name: str) -> int:
+        return (self.encoder if name.startswith("encoder.") else self.decoder).heads(name)
 
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         source, target = Shape(batch, source_length, source_length), Shape(batch, length, length)

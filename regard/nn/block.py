@@ -110,6 +110,13 @@ class StackLayers(nn.Module):
     def attention_names(self, name: str) -> list[str]:
         return [f"{name}.{index}.{role}" for index, block in enumerate(self._blocks) for role in block.watched()]
 
+    def heads(self, name: str) -> int:
+        """Of the attention layer "decoder.3.cross" of the stack "decoder"."""
+        _, index, role = name.split(".")
+        layer = self._blocks[int(index)].cross if role == "cross" else self._blocks[int(index)].attention
+        assert layer is not None
+        return layer.dims.heads
+
     @property
     def _blocks(self) -> list[BlockLayer]:
         return [block for block in self.blocks if isinstance(block, BlockLayer)]

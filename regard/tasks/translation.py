@@ -25,7 +25,7 @@ from regard.decoding import Decoding
 from regard.look.alignment import Reading, usual_reading, words_of
 from regard.look.capture import look
 from regard.look.subject import Subject, recorded_reading
-from regard.models import EncoderDecoder, EncoderDecoderModel, Model, ModelConfig
+from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
 from regard.nn.device import choose_device
 from regard.page.html import cards
 from regard.page.svg import bar_chart, word_matrix
@@ -58,8 +58,8 @@ class Translation(TaskConfig, kind="translate"):
     validated: Size = 500
 
     def check_model(self, model: ModelConfig) -> None:
-        if not isinstance(model, EncoderDecoder):
-            raise ConfigError(f"model: translation takes one of kind {EncoderDecoder.kind}, not {model.kind}")
+        if not isinstance(model, SourceWriterConfig):
+            raise ConfigError(f"model: one of kind {model.kind} reads no source, so it cannot learn to translate")
 
     def open(self, folder: Path, say: Say) -> TranslationTask:
         return TranslationTask(self, folder, say)
@@ -69,7 +69,7 @@ class Translation(TaskConfig, kind="translate"):
         model, tokenizer = load_both(run)
         model = model.eval().to(choose_device())
         reading = recorded_reading(run, model)
-        return Translator(cast(EncoderDecoderModel, model), tokenizer, self.max_length, reading)
+        return Translator(cast(SourceWriter, model), tokenizer, self.max_length, reading)
 
 
 class TranslationTask:
@@ -149,7 +149,7 @@ class TranslationTask:
     def pair_loss(
         self, model: Model, sources: Sequence[Any], targets: Sequence[Any], smoothing: float
     ) -> tuple[Tensor, int]:
-        translator = cast(EncoderDecoderModel, model)
+        translator = cast(SourceWriter, model)
         device = next(model.parameters()).device
         source, keep = padded([np.append(row, END) for row in sources], device)
         target, _ = padded([np.concatenate([[START], row, [END]]) for row in targets], device)
@@ -179,7 +179,7 @@ class TranslationTask:
         return Validation(metrics, samples)
 
     def translator(self, model: Model) -> Translator:
-        return Translator(cast(EncoderDecoderModel, model), self.tokenizer, self.config.max_length)
+        return Translator(cast(SourceWriter, model), self.tokenizer, self.config.max_length)
 
     def probes(self, model: Model) -> list[bytes]:
         """Of the first validation pairs of a length that fits on a slide, as their references are written."""

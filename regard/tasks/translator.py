@@ -21,7 +21,7 @@ from regard.look.alignment import Reading
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
-from regard.models import EncoderDecoderModel
+from regard.models import SourceWriter
 from regard.nn.watch import observed
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
@@ -50,7 +50,7 @@ class Translator:
     """
 
     def __init__(
-        self, model: EncoderDecoderModel, tokenizer: Tokenizer, max_length: int, reading: Reading | None = None
+        self, model: SourceWriter, tokenizer: Tokenizer, max_length: int, reading: Reading | None = None
     ) -> None:
         self.model, self.tokenizer, self.reading = model, tokenizer, reading
         self.longest = min(max_length, model.longest or max_length) - 1  # and the end

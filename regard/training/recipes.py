@@ -11,10 +11,14 @@ import yaml
 from regard.config import ConfigError, change, from_dict, to_dict
 from regard.data.catalogue import DATA_SETS
 from regard.models import ModelConfig
+from regard.training.loop import Training
+from regard.training.optimisers import MuonAndAdamW
+from regard.training.schedules import StableDecay
 from regard.training.session import Recipe
 from regard.zoo import get
 
-DEFAULT = "transformer-tiny"
+DEFAULT = "translator"
+MEASURED = 128  # the width of the models that the usual rates were found with
 SIDES = 2  # of parallel files
 
 
@@ -41,7 +45,22 @@ def make_recipe(
     for part in ("train", "valid"):
         if not fields.get(part):
             raise ConfigError("training needs sentence pairs: give --train and --valid files, or --data NAME")
-    return change(from_dict(Recipe, {**given, "task": fields, "model": to_dict(config)}), dict(changes or {}))
+    training = {**to_dict(usual_training(config)), **given.pop("training", {})}
+    whole = {**given, "task": fields, "model": to_dict(config), "training": training}
+    return change(from_dict(Recipe, whole), dict(changes or {}))
+
+
+def usual_training(model: ModelConfig) -> Training:
+    """What learnt most in a given time on a few cores (docs/experiments.md); a recipe or an option may say otherwise.
+
+    Wider models take lower rates: a step of one size changes more of what a wide matrix computes.
+    """
+    scale = min(1.0, MEASURED / model.width)
+    return Training(
+        batch_tokens=2560,
+        optimiser=MuonAndAdamW(rate=2.4e-3 * scale, matrix_rate=8e-3 * scale),
+        schedule=StableDecay(warmup=100, decay=0.9),
+    )
 
 
 def read_file(path: str | Path) -> dict[str, Any]:
@@ -51,7 +70,7 @@ def read_file(path: str | Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is no recipe: {' '.join(str(error).split())}") from None
     if not isinstance(given, dict):
         raise ConfigError(f"{path} is no recipe: it holds {type(given).__name__} instead of fields")
-    for name in ("task", "model"):
+    for name in ("task", "model", "training"):
         if not isinstance(given.get(name, {}), dict):
             raise ConfigError(f"{path}: {name} is {given[name]!r} instead of fields")
     return given

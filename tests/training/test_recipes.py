@@ -22,7 +22,7 @@ def write(path: Path, text: str) -> Path:
 
 def test_without_a_file_the_defaults_hold() -> None:
     recipe = make_recipe("translate", DATA)
-    assert recipe.model == get("transformer-tiny")
+    assert recipe.model == get("translator")
     assert recipe.task.kind == "translate"
 
 

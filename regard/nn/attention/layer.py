@@ -36,6 +36,7 @@ class MixerConfig(Part, family="mixer"):
 class Mixer(nn.Module):
     """Maps (B, T, D) and a context to (B, T, D)."""
 
+    dims: HeadDims
     role = "self"  # its name within a block, as in "decoder.3.cross"
     watched = True  # whether it has weights to show
 
