@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 import regard.zoo
 from regard.config import Part, change, kinds
-from regard.models import Decoder, DecoderModel, Encoder, EncoderDecoder, EncoderModel, Model, ModelConfig
+from regard.models import Decoder, DecoderModel, Encoder, EncoderDecoder, EncoderModel, Model, ModelConfig, Recurrent
 from regard.nn.attention import KernelConfig, MultiHead
 from regard.nn.block import Block, Stack
 from regard.nn.context import Context
@@ -41,7 +41,14 @@ FEEDFORWARDS: list[FeedForwardConfig] = [
     *(MLP(hidden=24, activation=name) for name in get_args(Activation)),
     *(Gated(hidden=24, gate=name) for name in get_args(Gate)),
 ]
-PRESETS: dict[str, ModelConfig] = {name: change(preset.config, SMALL) for name, preset in regard.zoo.presets().items()}
+SMALL_RECURRENT = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "width": WIDTH, "hidden": 24}
+
+
+def small(config: ModelConfig) -> ModelConfig:
+    return change(config, SMALL_RECURRENT if isinstance(config, Recurrent) else SMALL)
+
+
+PRESETS: dict[str, ModelConfig] = {name: small(preset.config) for name, preset in regard.zoo.presets().items()}
 
 
 def label(config: Part) -> str:

@@ -159,7 +159,7 @@ def test_a_folder_that_exists_is_refused_and_stays_as_it_is(regard: Say, files: 
         (["--data", "phrasebook", "--preset", "transformer-tini"], "did you mean 'transformer-tiny'?"),
         (
             ["--data", "phrasebook", "--preset", "gpt2"],
-            "translation takes one of kind encoder-decoder",
+            "one of kind decoder reads no source, so it cannot learn to translate",
         ),
         (["--data", "phrasebook", "--max-steps", "0"], "max_steps: 0 is not allowed; it takes a whole number"),
         (["--data", "phrasebook", "--columns", "a"], "columns a: name two"),

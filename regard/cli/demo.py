@@ -29,7 +29,6 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.config import change
     from regard.data.catalogue import open_data
     from regard.decoding import Decoding
-    from regard.look.subject import recorded_reading
     from regard.tasks.alignment import error_rate
     from regard.tasks.scores import bleu, chrf
     from regard.tasks.translation import load_translator
@@ -41,14 +40,16 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     test = list(open_data("phrasebook", "en-fr", "test", 500))
     found = translator.texts([pair.source for pair in test], Decoding(beam=4))
     references = [pair.target for pair in test]
-    reading = recorded_reading(folder, translator.model)
-    error = error_rate(translator, test, reading)
     print(f"\nheld-out sentences: BLEU {bleu(found, references):.1f}  chrF {chrf(found, references):.1f}")
-    print(f"word alignment from {reading.layer}: error rate {error:.2f}\n")
+    if translator.reading is not None:
+        error = error_rate(translator, test, translator.reading)
+        print(f"word alignment from {translator.reading.layer}: error rate {error:.2f}\n")
     for pair, text in list(zip(test, found, strict=True))[:SHOWN]:
         print(f"  {pair.source}\n  → {text}\n")
     print(f"The report:              open {options.run}/report.html in a browser")
     print(f'Try your own sentence:   regard translate {options.run} "The black cat sleeps."')
+    print(f'See what it looks at:    regard look {options.run} "The black cat sleeps."')
+    print("All of it in a browser:  regard studio")
     print("Train on your own files: regard train translate --train train.tsv --valid valid.tsv --run runs/my")
 
 

@@ -13,6 +13,7 @@ from regard.cli.progress import counting, say
 
 if TYPE_CHECKING:
     from regard.data.pairs import Pair
+    from regard.look.alignment import Reading
 
 
 def add(verbs: Any) -> None:
@@ -76,8 +77,9 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         "sentences per second": len(pairs) / seconds,
         "tokens per second": sum(map(len, translator.tokenizer.encode(found))) / seconds,
     }
-    if gold := [pair for pair in pairs if pair.alignment]:
-        result["alignment"] = alignment(options.run, translator, gold)
+    gold = [pair for pair in pairs if pair.alignment]
+    if gold and translator.reading is not None:
+        result["alignment"] = alignment(translator, translator.reading, gold)
     if other is not None:
         with counting(f"sentences translated by {options.against}", len(pairs)) as done:
             others = other.texts(sources, search, options.batch, done)
@@ -100,13 +102,10 @@ def read_pairs(options: argparse.Namespace) -> list[Pair]:
     return list(PairData(**where).pairs())
 
 
-def alignment(folder: str, translator: Any, gold: list[Pair]) -> dict[str, Any]:
+def alignment(translator: Any, reading: Reading, gold: list[Pair]) -> dict[str, Any]:
     """How well the layer that the run recorded aligns the reference translations."""
-    from regard.checkpoint import Run
-    from regard.look.subject import recorded_reading
     from regard.tasks.alignment import error_rate
 
-    reading = recorded_reading(Run(folder), translator.model)
     return {"layer": reading.layer, "error rate": error_rate(translator, gold, reading), "sentences": len(gold)}
 
 

@@ -45,15 +45,15 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.checkpoint import Run
-    from regard.look.subject import recorded_reading
     from regard.tasks.translation import load_translator
     from regard.tasks.translator import chosen_search
 
     changes, given = split_changes(rest)
     search = chosen_search(sample=options.sample, **changes)
     translator = load_translator(options.run)
-    reading = recorded_reading(Run(options.run), translator.model) if options.align else None
+    reading = translator.reading if options.align else None
+    if options.align and reading is None:
+        raise ValueError(f"{options.run} has no attention to its source, so it has no alignment; leave --align out")
     texts: Iterable[str] = given or standard_input()
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     with counting("sentences translated", len(given) or None) as done:

@@ -35,8 +35,14 @@ def cross_layers(model: Model) -> list[str]:
 
 
 def usual_reading(model: Model) -> Reading:
-    """Where no gold alignment can choose: the last layer but one, as it reads a token. arXiv:1909.02074, 2004.14675"""
-    return Reading(cross_layers(model)[-2:][0], shift=1)
+    """Where no gold alignment can choose: the last layer but one, as it reads a token. arXiv:1909.02074, 2004.14675
+
+    A decoder with one attention layer for all of its states has looked before it writes: there, as it predicts one.
+    """
+    layers = cross_layers(model)
+    if not layers:
+        raise ValueError("the model has no attention to its source, so there is no alignment to read")
+    return Reading(layers[-2:][0], shift=1 if len(layers) > 1 else 0)
 
 
 def words_of(pair: Pair) -> tuple[Sequence[str], Sequence[str]]:

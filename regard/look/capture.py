@@ -15,7 +15,7 @@ from regard.config import nearest
 from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, translate
-from regard.look.alignment import alignment_error_rate
+from regard.look.alignment import alignment_error_rate, cross_layers
 from regard.look.records import (
     Alignment,
     Array,
@@ -178,7 +178,7 @@ def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int
     if set(arrays) == set(subject.model.attention_names()):  # it needs them all
         look.rollout, rolled = rollouts(layers, arrays)
         arrays.update(rolled)
-    if seen.pair is not None:
+    if seen.pair is not None and cross_layers(subject.model):
         look.alignment = alignment(subject, seen, arrays, gold)
     return look
 

@@ -4,6 +4,7 @@ from regard.models.base import Model, ModelConfig, SourceWriter, SourceWriterCon
 from regard.models.decoder import Decoder, DecoderModel
 from regard.models.encoder import Encoder, EncoderModel
 from regard.models.encoder_decoder import EncoderDecoder, EncoderDecoderModel
+from regard.models.recurrent import Recurrent, RecurrentModel
 
 __all__ = [
     "Decoder",
@@ -14,6 +15,8 @@ __all__ = [
     "EncoderModel",
     "Model",
     "ModelConfig",
+    "Recurrent",
+    "RecurrentModel",
     "SourceWriter",
     "SourceWriterConfig",
     "State",

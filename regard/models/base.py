@@ -165,7 +165,7 @@ class State:
 
     @property
     def device(self) -> torch.device | None:
-        return next((cache.keys.device for cache in self.cache.values() if cache.keys is not None), None)
+        return next((cache.device for cache in self.cache.values()), None)
 
     @property
     def shared(self) -> bool:

@@ -1,4 +1,4 @@
-"""Keys and values of earlier tokens, kept so that a new token costs one step."""
+"""What is kept from step to step, so that a new token costs one step: keys and values, and recurrent states."""
 
 from __future__ import annotations
 
@@ -52,6 +52,10 @@ class KeyValueCache:
         return room
 
     @property
+    def device(self) -> torch.device | None:
+        return None if self.keys is None else self.keys.device
+
+    @property
     def bytes(self) -> int:
         """Size of the filled part."""
         return sum(t[:, :, : self.length].numel() * t.element_size() for t in self.whole() or ())
@@ -69,13 +73,45 @@ class KeyValueCache:
         return room
 
 
-class Cache(dict[str, KeyValueCache]):
-    """The caches of a model's attention layers by name; a layer makes its own when it first runs."""
+class Held:
+    """Tensors with a row for each of the batch, replaced at every step: the state of a recurrent layer."""
+
+    fixed = False
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self.tensors = tensors
+
+    def select(self, rows: Tensor) -> None:
+        if not unchanged(rows, len(self.tensors[0])):
+            self.tensors = tuple(tensor.index_select(0, rows) for tensor in self.tensors)
+
+    @property
+    def device(self) -> torch.device | None:
+        return self.tensors[0].device
+
+    @property
+    def bytes(self) -> int:
+        return sum(tensor.numel() * tensor.element_size() for tensor in self.tensors)
+
+
+class Cache(dict[str, "KeyValueCache | Held"]):
+    """What the layers of a model keep, by name; a layer makes its own when it first runs."""
 
     def at(self, name: str, fixed: bool = False) -> KeyValueCache:
-        if name not in self:
-            self[name] = KeyValueCache(fixed=fixed)
-        return self[name]
+        """The keys and values of an attention layer."""
+        cache = self.get(name)
+        if cache is None:
+            cache = self[name] = KeyValueCache(fixed=fixed)
+        assert isinstance(cache, KeyValueCache)
+        return cache
+
+    def held(self, name: str) -> tuple[Tensor, ...] | None:
+        """The state of a recurrent layer, None before its first step."""
+        state = self.get(name)
+        return state.tensors if isinstance(state, Held) else None
+
+    def hold(self, name: str, *tensors: Tensor) -> None:
+        self[name] = Held(*tensors)
 
     def select(self, rows: Tensor, sources: Tensor | None) -> None:
         """Keep these rows of the batch, and these of the memory; None leaves what was made of the memory as it is."""

@@ -57,15 +57,18 @@ class Memory:
     """What an encoder hands to a decoder: states (B, S, D) and which of them are real (B, S), None for all.
 
     It may have fewer rows than the decoder's batch: each then serves as many consecutive ones, the beams of a sentence.
+    `summary` (B, D) is one vector for the whole source, where the encoder makes one.
     """
 
     states: Tensor
     keep: Tensor | None = None
+    summary: Tensor | None = None
 
     def select(self, rows: Tensor) -> Memory:
         if unchanged(rows, len(self.states)):
             return self
-        return Memory(self.states.index_select(0, rows), None if self.keep is None else self.keep.index_select(0, rows))
+        parts = (None if part is None else part.index_select(0, rows) for part in (self.keep, self.summary))
+        return Memory(self.states.index_select(0, rows), *parts)
 
 
 @dataclass

@@ -22,7 +22,7 @@ from regard.data.splitting import Row, Splitter
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import END, PAD, START, Tokenizer
 from regard.decoding import Decoding
-from regard.look.alignment import Reading, usual_reading, words_of
+from regard.look.alignment import Reading, cross_layers, usual_reading, words_of
 from regard.look.capture import look
 from regard.look.subject import Subject, recorded_reading
 from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
@@ -68,7 +68,7 @@ class Translation(TaskConfig, kind="translate"):
         """The best weights of the run, ready to use."""
         model, tokenizer = load_both(run)
         model = model.eval().to(choose_device())
-        reading = recorded_reading(run, model)
+        reading = recorded_reading(run, model) if cross_layers(model) else None
         return Translator(cast(SourceWriter, model), tokenizer, self.max_length, reading)
 
 
@@ -192,6 +192,8 @@ class TranslationTask:
 
     def findings(self, model: Model) -> dict[str, Any]:
         """Which layer is read as an alignment, and its error rate where gold links could choose it."""
+        if not cross_layers(model):
+            return {}
         gold = [pair for pair in self.valid if pair.alignment][:MOST_ALIGNED]
         if not gold:
             return {"alignment": {**to_dict(usual_reading(model)), "error_rate": None}}
@@ -210,11 +212,13 @@ class TranslationTask:
         by_length = bar_chart(bars, "words of the source", "BLEU by length of the source")
         return [
             ("BLEU by length of the source", cards([("greedy, validation sentences", by_length)])),
-            ("Which source word each target word looks at", self.alignments(translator, findings["alignment"])),
+            ("Which source word each target word looks at", self.alignments(translator, findings.get("alignment"))),
         ]
 
-    def alignments(self, translator: Translator, chosen: Mapping[str, Any]) -> str:
-        """Matrices of some validation pairs, as the recorded layer reads them."""
+    def alignments(self, translator: Translator, chosen: Mapping[str, Any] | None) -> str:
+        """Matrices of some validation pairs, as the recorded layer reads them; none without attention."""
+        if chosen is None:
+            return ""
         reading, error = Reading(chosen["layer"], chosen["shift"]), chosen["error_rate"]
         gold = "" if error is None else f", alignment error rate {error:.2f}; gold links are outlined"
         shown = self.fitting_a_slide()

@@ -33,20 +33,20 @@ class Dot(KernelConfig, kind="dot"):
 
 
 class DotKernel(Kernel):
-    """The score is scale · q'·k', where `prepare` makes q' and k' of queries and keys."""
+    """The score is scale · q'·k', where `turned` makes q' of queries and `ready` k' of keys."""
 
     def __init__(self, dims: HeadDims, position: Position, dropout: float, scale: float) -> None:
         super().__init__(dims, position, dropout)
         self.scale = scale
 
-    def prepare(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        return q, k
+    def turned(self, q: Tensor) -> Tensor:
+        return q
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
         # Shaw's values need the weights; PyTorch's fused attention on a CPU has no dropout.
         if self.position.values is not None or (self.dropout.active and q.device.type == "cpu"):
             return super().mix(q, k, v, context)
-        q, k = self.prepare(q, k)
+        q, k = self.turned(q), self.ready(k)
         bias = self.position.bias(q, self.scale, context)
         causal = context.plainly_causal and bias is None
         if bias is None:
@@ -65,10 +65,12 @@ class DotKernel(Kernel):
         )
 
     def biased(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
-        q, k = self.prepare(q, k)
-        scores = (q * self.scale) @ spread(k, self.dims.heads).transpose(-1, -2)
-        bias = self.position.bias(q, self.scale, context)
+        scores = self.scores(q, k, context)
+        bias = self.position.bias(self.turned(q), self.scale, context)
         return scores if bias is None else scores + bias
+
+    def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
+        return (self.turned(q) * self.scale) @ spread(ready, self.dims.heads).transpose(-1, -2)
 
     def cost(self, shape: Shape) -> Cost:
         if self.dropout.rate or self.position.values is not None:
@@ -99,8 +101,8 @@ class GeneralKernel(DotKernel):
     def reset_parameters(self) -> None:
         normal_(self.weight, std=1 / self.dims.key_width)  # scores of unit-variance inputs have unit variance
 
-    def prepare(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        return q @ self.weight, k
+    def turned(self, q: Tensor) -> Tensor:
+        return q @ self.weight
 
     def score_cost(self, shape: Shape) -> Cost:
         rows = shape.tokens * self.dims.heads
@@ -131,8 +133,11 @@ class ContentKernel(DotKernel):
     def reset_parameters(self) -> None:
         nn.init.constant_(self.log_strength, torch.tensor(self.start).log().item())
 
-    def prepare(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-        return F.normalize(q, dim=-1) * self.log_strength.exp(), F.normalize(k, dim=-1)
+    def turned(self, q: Tensor) -> Tensor:
+        return F.normalize(q, dim=-1) * self.log_strength.exp()
+
+    def ready(self, k: Tensor) -> Tensor:
+        return F.normalize(k, dim=-1)
 
     def score_cost(self, shape: Shape) -> Cost:
         rows, keys = shape.tokens * self.dims.heads, shape.batch * shape.keys * self.dims.groups

@@ -53,6 +53,14 @@ class Kernel(nn.Module):
 
     def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         """(B, H, T, S), before position bias and mask."""
+        return self.match(q, self.ready(k), context)
+
+    def ready(self, k: Tensor) -> Tensor:
+        """(B, H or G, S, …): what of the keys can be computed before queries come, once for all of them."""
+        return k
+
+    def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
+        """The scores of keys that are `ready`."""
         raise TypeError(f"{type(self).__name__} does not score keys")
 
     def combine(self, weights: Tensor, v: Tensor, context: Context) -> Tensor:

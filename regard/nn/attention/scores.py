@@ -43,10 +43,12 @@ class AdditiveKernel(Kernel):
         normal_(self.key, std=(2 * self.dims.key_width) ** -0.5)
         normal_(self.v, std=self.v.shape[-2] ** -0.5)
 
-    def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+    def ready(self, k: Tensor) -> Tensor:
+        return spread(k, self.dims.heads) @ self.key  # (B, H, S, hidden)
+
+    def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
         q = q @ self.query  # (B, H, T, hidden)
-        k = spread(k, self.dims.heads) @ self.key  # (B, H, S, hidden)
-        pairs = (q.unsqueeze(-2) + k.unsqueeze(-3)).tanh()  # (B, H, T, S, hidden)
+        pairs = (q.unsqueeze(-2) + ready.unsqueeze(-3)).tanh()  # (B, H, T, S, hidden)
         return (pairs @ self.v).squeeze(-1)
 
     def score_cost(self, shape: Shape) -> Cost:
@@ -76,8 +78,8 @@ class LocationKernel(Kernel):
     def reset_parameters(self) -> None:
         normal_(self.weight, std=self.dims.key_width**-0.5)
 
-    def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
-        length, span = self.weight.shape[-1], k.shape[2]
+    def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
+        length, span = self.weight.shape[-1], ready.shape[2]
         places = context.key_positions
         reach = int(places.max()) + 1
         if reach > length:

@@ -1,0 +1,340 @@
+"""Recurrent encoder-decoders: from one fixed context to attention over the source.
+
+Sutskever et al. 2014, arXiv:1409.3215; Cho et al. 2014, arXiv:1406.1078; Bahdanau et al. 2015, arXiv:1409.0473; Luong
+et al. 2015, arXiv:1508.04025.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from regard.config import Part, Rate, Size
+from regard.models.base import SourceWriter, SourceWriterConfig, State
+from regard.nn.attention.dot import General
+from regard.nn.attention.kernel import KernelConfig
+from regard.nn.attention.local import WindowConfig
+from regard.nn.attention.scores import Additive
+from regard.nn.attention.source import NAME, SourceAttention
+from regard.nn.context import Context, Memory
+from regard.nn.cost import Cost, Shape, total
+from regard.nn.dropout import Dropout
+from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
+from regard.nn.heads import HeadConfig, LinearHead
+from regard.nn.linear import Linear
+from regard.nn.masks import Mask
+from regard.nn.positions.base import Position
+from regard.nn.recurrent import Cell, RecurrentLayers, States
+
+PLACE = "decoder.0"  # where the attention stands, as watching names it
+STATE = "decoder.state"
+FED = "decoder.fed"
+
+
+# --- how a decoder reads its source -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReaderConfig(Part, family="reader"):
+    """How a recurrent decoder comes to know the source."""
+
+    def build(self, sizes: Sizes) -> Reader:
+        raise TypeError(f"{type(self).__name__} is a family, not a reader")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Widths: of word vectors and outputs, of the decoder's state, of the memory."""
+
+    width: int
+    hidden: int
+    memory: int
+
+
+class Reader(nn.Module):
+    """What enters the cell beside a word's vector, and what becomes of the cell's output."""
+
+    stepwise = True  # whether what enters a step depends on the one before
+    feeds = False  # whether that is the output
+    extra = 0  # the width of what enters the cell
+
+    def __init__(self, attention: SourceAttention | None = None) -> None:
+        super().__init__()
+        self.attention = attention
+
+    def before(self, state: Tensor, fed: Tensor, read: Read) -> Tensor | None:
+        """(B, extra) for the next step, from the top layer's state (B, H) and the last output (B, D)."""
+        return None
+
+    def after(self, out: Tensor, words: Tensor, extra: Tensor | None, read: Read) -> Tensor:
+        """Outputs of the cell (B, T, H), word vectors (B, T, D) and what entered beside them → (B, T, D)."""
+        raise TypeError(f"{type(self).__name__} does not say what becomes of the output")
+
+    def cost(self, shape: Shape) -> Cost:
+        """Of attention and of the layers around it."""
+        layers = [module for module in self.children() if isinstance(module, Linear)]
+        own = total([layer.cost(shape.tokens) for layer in layers])
+        return own if self.attention is None else own + self.attention.cost(shape)
+
+
+class Read:
+    """The source as one call reads it: the memory's context, its keys and values, the weights that were seen."""
+
+    def __init__(self, attention: SourceAttention | None, context: Context, batch: int, first: Tensor) -> None:
+        memory = context.memory
+        assert memory is not None
+        assert memory.summary is not None
+        self.summary = memory.summary.repeat_interleave(batch // len(memory.summary), 0)
+        self.attention, self.context, self.first = attention, context, first
+        self.memory = None if attention is None else attention.ready(context)  # keys and values
+        self.weights: list[Tensor] = []
+        silence = context.silence
+        self.silent = silence is not None and 0 in silence.heads.get(f"{context.name}.{NAME}", ())
+
+    def attend(self, queries: Tensor, step: int = 0) -> Tensor:
+        """The contexts (B, T, M) of queries (B, T, H), the first of which stands `step` places on."""
+        assert self.attention is not None
+        assert self.memory is not None
+        places = self.first + step + torch.arange(queries.shape[1], device=queries.device)
+        mixed, weights = self.attention(queries, *self.memory, places, self.context)
+        self.weights.append(weights)
+        return torch.zeros_like(mixed) if self.silent else mixed
+
+    def tell(self) -> None:
+        """Let a watcher see all steps together."""
+        if self.context.watcher is not None and self.weights:
+            self.context.watcher.see(f"{self.context.name}.{NAME}", lambda: torch.cat(self.weights, 2))
+
+
+@dataclass(frozen=True)
+class Fixed(ReaderConfig, kind="fixed"):
+    """The encoder's last state is all there is of the source, at every step. arXiv:1406.1078"""
+
+    output: Literal["plain", "maxout"] = "plain"
+
+    def build(self, sizes: Sizes) -> Reader:
+        return FixedReader(sizes, self.output)
+
+
+class Deep(Reader):
+    """The output layer sees the state, the last word and the context. Pascanu et al. 2014, arXiv:1312.6026."""
+
+    def __init__(self, sizes: Sizes, output: str, attention: SourceAttention | None = None) -> None:
+        super().__init__(attention)
+        self.pairs = 2 if output == "maxout" else 1
+        self.out = Linear(sizes.hidden + sizes.width + sizes.memory, self.pairs * sizes.width)
+        self.extra = sizes.memory
+
+    def after(self, out: Tensor, words: Tensor, extra: Tensor | None, read: Read) -> Tensor:
+        assert extra is not None
+        joined: Tensor = self.out(torch.cat([out, words, extra], -1))
+        return joined.tanh() if self.pairs == 1 else joined.view(*joined.shape[:-1], -1, 2).amax(-1)
+
+
+class FixedReader(Deep):
+    stepwise = False
+
+    def before(self, state: Tensor, fed: Tensor, read: Read) -> Tensor:
+        return read.summary
+
+
+@dataclass(frozen=True)
+class Bahdanau(ReaderConfig, kind="bahdanau"):
+    """The state before a step asks the source, and the answer enters the step. arXiv:1409.0473"""
+
+    kernel: KernelConfig = Additive()
+    output: Literal["plain", "maxout"] = "maxout"
+    window: WindowConfig | None = None
+
+    def build(self, sizes: Sizes) -> Reader:
+        return BahdanauReader(sizes, self)
+
+
+class BahdanauReader(Deep):
+    def __init__(self, sizes: Sizes, config: Bahdanau) -> None:
+        attention = SourceAttention(config.kernel, config.window, sizes.hidden, sizes.memory)
+        super().__init__(sizes, config.output, attention)
+
+    def before(self, state: Tensor, fed: Tensor, read: Read) -> Tensor:
+        return read.attend(state.unsqueeze(1), len(read.weights)).squeeze(1)
+
+
+@dataclass(frozen=True)
+class Luong(ReaderConfig, kind="luong"):
+    """The state after a step asks the source; both make the output, tanh(W [c; h]), which with `feeding` enters the
+    next step. Global, or local with a `window`. arXiv:1508.04025"""
+
+    kernel: KernelConfig = General()
+    feeding: bool = True
+    window: WindowConfig | None = None
+
+    def build(self, sizes: Sizes) -> Reader:
+        return LuongReader(sizes, self)
+
+
+class LuongReader(Reader):
+    def __init__(self, sizes: Sizes, config: Luong) -> None:
+        super().__init__(SourceAttention(config.kernel, config.window, sizes.hidden, sizes.memory))
+        self.join = Linear(sizes.memory + sizes.hidden, sizes.width, bias=False)
+        self.stepwise = self.feeds = config.feeding
+        self.extra = sizes.width if config.feeding else 0
+
+    def before(self, state: Tensor, fed: Tensor, read: Read) -> Tensor | None:
+        return fed if self.stepwise else None
+
+    def after(self, out: Tensor, words: Tensor, extra: Tensor | None, read: Read) -> Tensor:
+        context = read.attend(out, sum(weights.shape[2] for weights in read.weights))
+        joined: Tensor = self.join(torch.cat([context, out], -1))
+        return joined.tanh()
+
+
+# --- the model --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recurrent(SourceWriterConfig, kind="recurrent"):
+    """A recurrent encoder, and a recurrent decoder that knows the source by its `reader`.
+
+    `hidden` is the width of the states, in each direction of the encoder. With `sampling`, training now and then goes
+    on from the model's own word instead of the given one: scheduled sampling, arXiv:1506.03099.
+    """
+
+    cell: Cell = "gru"
+    hidden: Size = 256
+    layers: Size = 1
+    bidirectional: bool = True
+    reader: ReaderConfig = Bahdanau()
+    dropout: Rate = 0.0
+    sampling: Rate = 0.0
+    embedding: EmbeddingConfig = TokenEmbedding()
+    head: HeadConfig = LinearHead(tied=False, bias=True)
+
+    def assemble(self) -> RecurrentModel:
+        return RecurrentModel(self)
+
+
+class RecurrentModel(SourceWriter):
+    def __init__(self, config: Recurrent) -> None:
+        super().__init__(config)
+        width, vocabulary = config.width, config.vocabulary
+        self.embedding = config.embedding.build(vocabulary, width, Position())
+        self.source_embedding = config.embedding.build(config.source_vocabulary or vocabulary, width, Position())
+        if config.source_vocabulary is None:
+            self.source_embedding.tokens = self.embedding.tokens
+        self.encoder = RecurrentLayers(
+            config.cell, width, config.hidden, config.layers, config.dropout, config.bidirectional
+        )
+        memory = config.hidden * self.encoder.directions
+        self.reader = config.reader.build(Sizes(width, config.hidden, memory))
+        self.decoder = RecurrentLayers(
+            config.cell, width + self.reader.extra, config.hidden, config.layers, config.dropout
+        )
+        self.parts = 2 if config.cell == "lstm" else 1  # of a state
+        self.bridge = Linear(memory, self.parts * config.layers * config.hidden)
+        self.head = config.head.build(vocabulary, width, self.embedding)
+        self.dropout, self.sampling = Dropout(config.dropout), config.sampling
+
+    def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
+        self.check_tokens(source, keep)
+        x = self.dropout(self.source_embedding(source, self.whole(source, Mask(keys=keep))))
+        states, last = self.encoder(x, keep=keep)
+        summary = last[0][:, -self.encoder.directions :].flatten(1)  # of the top layer
+        return Memory(self.dropout(states), keep, summary)
+
+    def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
+        self.check_tokens(target, keep)
+        context = self.whole(target, Mask(causal=True), memory)
+        words = self.dropout(self.embedding(target, context))
+        context = context.enter(PLACE).across()
+        read = Read(self.reader.attention, context, len(target), context.query_positions[:1])
+        start = self.start(read)
+        if self.training and self.sampling:
+            out = self.sampled(target, words, start, read)
+        else:
+            out, _, _ = self.run(words, *start, read)
+        read.tell()
+        dropped: Tensor = self.dropout(out)
+        return dropped
+
+    def start(self, read: Read) -> tuple[States, Tensor]:
+        """The states before the first word, and the output before it, which is nothing."""
+        bridged = self.bridge(read.summary).unflatten(-1, (self.parts, self.decoder.layers, -1))
+        first, *others = bridged.unbind(1)
+        return (first.tanh(), *others), read.summary.new_zeros(len(read.summary), self.config.width)
+
+    def run(self, words: Tensor, states: States, fed: Tensor, read: Read) -> tuple[Tensor, States, Tensor]:
+        """Word vectors (B, T, D) → outputs (B, T, D), the states and the output after the last."""
+        if not self.reader.stepwise:
+            extra = self.reader.before(states[0][:, -1], fed, read)
+            extra = None if extra is None else extra.unsqueeze(1).expand(-1, words.shape[1], -1)
+            out, states = self.decoder(words if extra is None else torch.cat([words, extra], -1), states)
+            outputs = self.reader.after(out, words, extra, read)
+            return outputs, states, outputs[:, -1]
+        outs: list[Tensor] = []
+        extras: list[Tensor] = []
+        fed_outputs: list[Tensor] = []
+        for word in words.unbind(1):
+            extra = self.reader.before(states[0][:, -1], fed, read)
+            assert extra is not None
+            out, states = self.decoder.step(torch.cat([word, extra], -1), states)
+            if self.reader.feeds:
+                fed = self.reader.after(out.unsqueeze(1), word.unsqueeze(1), extra.unsqueeze(1), read).squeeze(1)
+                fed_outputs.append(fed)
+            outs.append(out)
+            extras.append(extra)
+        if self.reader.feeds:
+            return torch.stack(fed_outputs, 1), states, fed
+        written = self.reader.after(torch.stack(outs, 1), words, torch.stack(extras, 1), read)
+        return written, states, written[:, -1]
+
+    def sampled(self, target: Tensor, words: Tensor, start: tuple[States, Tensor], read: Read) -> Tensor:
+        """Word by word, going on from the model's own word with the chance `sampling`."""
+        states, fed = start
+        outputs: list[Tensor] = []
+        for place in range(target.shape[1]):
+            word = words[:, place]
+            if outputs:
+                own = self.embedding(self.head.logits(outputs[-1][:, 0]).argmax(-1, keepdim=True), read.context)
+                drawn = torch.rand(len(target), 1, device=target.device) < self.sampling
+                word = torch.where(drawn, own.squeeze(1), word)
+            out, states, fed = self.run(word.unsqueeze(1), states, fed, read)
+            outputs.append(out)
+        return torch.cat(outputs, 1)
+
+    @torch.no_grad()
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+        self.check_tokens(tokens, keep)
+        if keep is not None:
+            raise ValueError("a recurrent decoder reads its tokens one after the other: leave padding out")
+        context = state.advance(tokens, keep).of(self)
+        words = self.embedding(tokens, context)
+        context = context.enter(PLACE).across()
+        read = Read(self.reader.attention, context, len(tokens), context.query_positions[:1])
+        held, fed = state.cache.held(STATE), state.cache.held(FED)
+        states, last = self.start(read) if held is None or fed is None else (held, fed[0])
+        out, states, last = self.run(words, states, last, read)
+        state.cache.hold(STATE, *states)
+        state.cache.hold(FED, last)
+        read.tell()
+        return out[:, -1], state
+
+    def attention_names(self) -> list[str]:
+        return [] if self.reader.attention is None else [f"{PLACE}.{NAME}"]
+
+    def heads(self, name: str) -> int:
+        return 1 if name in self.attention_names() else super().heads(name)
+
+    def cache_values(self) -> tuple[int, int]:
+        """A state is held whatever the length; of each source token its state, and its key."""
+        width = self.encoder.hidden * self.encoder.directions
+        return 0, 0 if self.reader.attention is None else 2 * width
+
+    def cost(self, batch: int, length: int, source_length: int) -> Cost:
+        source, target = Shape(batch, source_length, source_length), Shape(batch, length, source_length)
+        costs = self.source_embedding.cost(source) + self.embedding.cost(target)
+        costs += self.encoder.cost(source.tokens) + self.decoder.cost(target.tokens) + self.bridge.cost(batch)
+        costs += self.reader.cost(target)
+        return costs + self.head.cost(target.tokens)

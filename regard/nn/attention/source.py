@@ -1,0 +1,66 @@
+"""How a recurrent decoder attends to its source: one query at a time, any score, all of it or a window."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from regard.nn.attention.kernel import KernelConfig, masked_softmax
+from regard.nn.attention.local import WindowConfig
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+from regard.nn.linear import Linear
+from regard.nn.positions.base import HeadDims, Position
+
+NAME = "cross"
+
+
+class SourceAttention(nn.Module):
+    """Queries (B, T, D) and the memory of R rows, each of which serves B/R consecutive ones → (B, T, M) contexts.
+
+    Keys and values are the encoder's states themselves; a query of another width is turned into theirs.
+    """
+
+    def __init__(self, kernel: KernelConfig, window: WindowConfig | None, width: int, memory_width: int) -> None:
+        super().__init__()
+        self.query = None if width == memory_width else Linear(width, memory_width, bias=False)
+        dims = HeadDims(memory_width, 1, 1, memory_width, memory_width)
+        self.kernel = kernel.build(dims, Position(), dropout=0.0)
+        self.window = None if window is None else window.build(width)
+
+    def ready(self, context: Context) -> tuple[Tensor, Tensor]:
+        """Keys and values (R, 1, S, …), computed once for a memory."""
+        assert context.memory is not None
+        cache = None if context.cache is None else context.cache.at(f"{context.name}.{NAME}", fixed=True)
+        known = None if cache is None else cache.whole()
+        if known is not None:
+            return known
+        states = context.memory.states.unsqueeze(1)
+        keys = self.kernel.ready(states)
+        return (keys, states) if cache is None else cache.extend(keys, states)
+
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, places: Tensor, context: Context
+    ) -> tuple[Tensor, Tensor]:
+        """The contexts (B, T, M) and the weights (B, 1, T, S); `places` (T,) are those of the queries."""
+        batch, length, _ = queries.shape
+        joined = queries.reshape(len(keys), -1, queries.shape[-1])  # (R, n·T, D)
+        q = (joined if self.query is None else self.query(joined)).unsqueeze(1)
+        hidden = context.hidden()
+        if self.window is None:
+            weights = masked_softmax(self.kernel.match(q, keys, context), hidden)
+        else:
+            lengths = places.new_full((len(keys),), keys.shape[2])
+            if context.memory is not None and context.memory.keep is not None:
+                lengths = context.memory.keep.sum(1)
+            centres = self.window.centres(joined, places.repeat(batch // len(keys)), lengths)
+            outside = self.window.outside(centres, keys.shape[2])
+            scores = self.kernel.match(q, keys, context)
+            weights = masked_softmax(scores, outside if hidden is None else outside | hidden)
+            weights = self.window.shape(weights, centres)
+        mixed = (weights @ values).squeeze(1)  # (R, n·T, M)
+        return mixed.view(batch, length, -1), weights.view(-1, 1, length, weights.shape[-1])
+
+    def cost(self, shape: Shape) -> Cost:
+        turned = Cost() if self.query is None else self.query.cost(shape.tokens)
+        window = Cost() if self.window is None else self.window.cost(shape.tokens)
+        return turned + window + self.kernel.cost(shape)

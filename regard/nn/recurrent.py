@@ -1,0 +1,95 @@
+"""Recurrent layers on PyTorch's own kernels: whole sequences at once, or step by step with the same weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from regard.nn.cost import Cost
+
+Cell = Literal["rnn", "gru", "lstm"]
+States = tuple[Tensor, ...]  # (B, layers · directions, H) each: one, or two for an LSTM
+
+KERNELS: dict[str, Callable[..., nn.RNNBase]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+GATES = {"rnn": 1, "gru": 3, "lstm": 4}
+
+
+class RecurrentLayers(nn.Module):
+    """(B, T, D) → (B, T, H · directions), and the states after the last token.
+
+    Elman 1990; Hochreiter and Schmidhuber 1997; Cho et al. 2014, arXiv:1406.1078.
+    """
+
+    def __init__(
+        self, cell: Cell, width: int, hidden: int, layers: int, dropout: float, bidirectional: bool = False
+    ) -> None:
+        super().__init__()
+        self.cell, self.width, self.hidden, self.layers = cell, width, hidden, layers
+        self.directions = 2 if bidirectional else 1
+        between = dropout if layers > 1 else 0.0  # PyTorch drops between layers alone
+        self.kernel = KERNELS[cell](
+            width, hidden, layers, batch_first=True, dropout=between, bidirectional=bidirectional
+        )
+
+    def forward(self, x: Tensor, states: States | None = None, keep: Tensor | None = None) -> tuple[Tensor, States]:
+        """`keep` (B, T) tells real tokens, which come first; padding has no say in either direction."""
+        start = None if states is None else self._theirs(states)
+        if keep is None:
+            out, after = self.kernel(x, start)
+        else:
+            packed = pack_padded_sequence(x, lengths_of(keep), batch_first=True, enforce_sorted=False)
+            packed_out, after = self.kernel(packed, start)
+            out, _ = pad_packed_sequence(packed_out, batch_first=True, total_length=x.shape[1])
+        return out, self._ours(after)
+
+    def step(self, x: Tensor, states: States) -> tuple[Tensor, States]:
+        """One token (B, D) in one direction: what `forward` does with a sequence of one, without its set-up."""
+        after: list[tuple[Tensor, ...]] = []
+        for layer in range(self.layers):
+            weights = [getattr(self.kernel, f"{part}_l{layer}") for part in PARTS]
+            before = tuple(state[:, layer] for state in states)
+            if self.cell == "lstm":
+                new = tuple(torch.lstm_cell(x, before, *weights))
+            elif self.cell == "gru":
+                new = (torch.gru_cell(x, before[0], *weights),)
+            else:
+                new = (torch.rnn_tanh_cell(x, before[0], *weights),)
+            after.append(new)
+            x = new[0]
+            if self.training and self.kernel.dropout and layer + 1 < self.layers:
+                x = nn.functional.dropout(x, self.kernel.dropout)
+        return x, tuple(torch.stack(parts, 1) for parts in zip(*after, strict=True))
+
+    def _theirs(self, states: States) -> Tensor | tuple[Tensor, ...]:
+        turned = tuple(state.transpose(0, 1).contiguous() for state in states)
+        return turned if self.cell == "lstm" else turned[0]
+
+    def _ours(self, states: Tensor | tuple[Tensor, ...]) -> States:
+        return tuple(state.transpose(0, 1) for state in (states if isinstance(states, tuple) else (states,)))
+
+    def cost(self, tokens: int) -> Cost:
+        """Multiplications; what autograd keeps is PyTorch's affair, about the gates and the states."""
+        gates, total, kept = GATES[self.cell] * self.hidden, 0, 0
+        for layer in range(self.layers):
+            width = self.width if layer == 0 else self.hidden * self.directions
+            total += self.directions * gates * (width + self.hidden)
+            kept += self.directions * (gates + 2 * self.hidden)
+        return Cost(tokens * total, kept=tokens * kept)
+
+
+PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+def lengths_of(keep: Tensor) -> Tensor:
+    """(B,) on the CPU, where PyTorch wants them; a row whose real tokens do not come first is refused."""
+    lengths = keep.sum(1)
+    first = torch.arange(keep.shape[1], device=keep.device) < lengths[:, None]
+    if not torch.equal(first, keep):
+        raise ValueError("a recurrent encoder takes rows whose padding comes last")
+    if int(lengths.min()) < 1:
+        raise ValueError("a row without a token cannot be read by a recurrent encoder")
+    return lengths.cpu()

@@ -1,0 +1,298 @@
+"""The recurrent line: equal to PyTorch's own cells and to its papers' formulas; padding and caching change nothing."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import regard
+from regard.config import ConfigError, from_json, to_json
+from regard.decoding import Decoding, translate
+from regard.models import Recurrent, RecurrentModel
+from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig
+from regard.nn.attention import Additive, KernelConfig
+from regard.nn.attention.dot import General
+from regard.nn.attention.local import Monotonic, MonotonicWindow, Predictive, PredictiveWindow
+from regard.nn.attention.scores import Location
+from regard.nn.masks import real_tokens
+from regard.nn.recurrent import Cell, RecurrentLayers
+from regard.nn.watch import silenced
+from tests.decoding.reference import END, START, assert_same, beam, translating
+from tests.helpers import KERNELS, label
+
+VOCABULARY = 40
+LENGTHS = torch.tensor([7, 5, 3])
+KEEP = real_tokens(LENGTHS, 7)
+READERS: dict[str, ReaderConfig] = {
+    "fixed": Fixed(),
+    "fixed-maxout": Fixed(output="maxout"),
+    "bahdanau": Bahdanau(),
+    "bahdanau-plain": Bahdanau(kernel=General(), output="plain"),
+    "bahdanau-local": Bahdanau(window=Predictive(reach=2)),
+    "luong": Luong(),
+    "luong-parallel": Luong(feeding=False),
+    "luong-local-m": Luong(window=Monotonic(reach=1)),
+    "luong-local-p": Luong(window=Predictive(reach=2)),
+    "luong-local-p-parallel": Luong(feeding=False, window=Predictive(reach=2)),
+}
+CELLS: tuple[Cell, ...] = ("rnn", "gru", "lstm")
+
+every_reader = pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+every_cell = pytest.mark.parametrize("cell", CELLS)
+
+
+def built(reader: ReaderConfig, cell: Cell = "gru", layers: int = 2, **fields: object) -> RecurrentModel:
+    config = Recurrent(
+        vocabulary=VOCABULARY,
+        width=16,
+        hidden=12,
+        layers=layers,
+        cell=cell,
+        reader=reader,
+        **fields,  # type: ignore[arg-type]
+    )
+    model = config.build()
+    assert isinstance(model, RecurrentModel)
+    return model.eval()
+
+
+def tokens(batch: int, length: int) -> Tensor:
+    return torch.randint(4, VOCABULARY, (batch, length))
+
+
+# --- promises of every reader -----------------------------------------------------------------------------------------
+
+
+@every_reader
+@every_cell
+def test_padding_never_changes_an_output(reader: ReaderConfig, cell: Cell) -> None:
+    model, source, target = built(reader, cell), tokens(3, 7), tokens(3, 6)
+    together = model(source, target, KEEP)
+    for row, length in enumerate(LENGTHS.tolist()):
+        alone = model(source[row : row + 1, :length], target[row : row + 1])
+        torch.testing.assert_close(together[row : row + 1], alone, rtol=1e-4, atol=1e-5)
+
+
+@every_reader
+@every_cell
+def test_steps_equal_the_full_pass(reader: ReaderConfig, cell: Cell) -> None:
+    model, source, target = built(reader, cell), tokens(3, 7), tokens(3, 6)
+    expected = model(source, target, KEEP)
+    state = model.begin(model.encode(source, KEEP))
+    logits, state = model.step(target[:, :2], state)
+    torch.testing.assert_close(logits, expected[:, 1], rtol=1e-4, atol=1e-5)
+    for place in range(2, 6):
+        logits, state = model.step(target[:, place : place + 1], state)
+        torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
+
+
+@every_reader
+def test_the_future_cannot_leak(reader: ReaderConfig) -> None:
+    model, source, target = built(reader), tokens(2, 5), tokens(2, 6)
+    before = model(source, target)
+    changed = target.clone()
+    changed[:, 3] = (changed[:, 3] + 1) % VOCABULARY
+    after = model(source, changed)
+    torch.testing.assert_close(after[:, :3], before[:, :3])
+    assert not torch.allclose(after[:, 3:], before[:, 3:])
+
+
+@every_reader
+@every_cell
+def test_beam_search_is_the_plain_search(reader: ReaderConfig, cell: Cell) -> None:
+    model, source = built(reader, cell), tokens(3, 7)
+    found = translate(model, source, KEEP, Decoding(beam=3, nbest=3, max_length=6), START, END)
+    for row, length in enumerate(LENGTHS.tolist()):
+        assert_same(found[row], beam(translating(model, source[row : row + 1, :length]), 6, 3), tolerance=1e-4)
+
+
+@every_reader
+def test_gradients_reach_every_parameter(reader: ReaderConfig) -> None:
+    model = built(reader).train()
+    model(tokens(3, 7), tokens(3, 6), KEEP).square().sum().backward()
+    without = [name for name, parameter in model.named_parameters() if parameter.grad is None]
+    assert without == []
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=label)
+@pytest.mark.parametrize("reader", [Bahdanau, Luong])
+def test_any_score_serves_any_reader(reader: type[Bahdanau] | type[Luong], kernel: KernelConfig) -> None:
+    model = built(reader(kernel=kernel))
+    with regard.watch(model) as seen:
+        model(tokens(3, 7), tokens(3, 6), KEEP)
+    weights = seen.last("decoder.0.cross")
+    assert weights.shape == (3, 1, 6, 7)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(3, 1, 6))
+    assert weights[1, :, :, 5:].eq(0).all()
+
+
+def test_watching_changes_nothing_and_steps_are_seen_one_by_one() -> None:
+    model, source, target = built(Bahdanau()), tokens(2, 5), tokens(2, 4)
+    plain = model(source, target)
+    with regard.watch(model) as seen:
+        assert torch.equal(model(source, target), plain)
+    whole = seen.last("decoder.0.cross")
+    with regard.watch(model) as steps:
+        state = model.begin(model.encode(source))
+        for place in range(4):
+            _, state = model.step(target[:, place : place + 1], state)
+    torch.testing.assert_close(torch.cat(steps["decoder.0.cross"], 2), whole)
+
+
+def test_one_fixed_context_has_nothing_to_watch() -> None:
+    assert built(Fixed()).attention_names() == []
+
+
+def test_without_its_attention_a_model_says_the_same_whatever_the_source() -> None:
+    model, target = built(Luong(), layers=1), tokens(1, 4)
+    nn.init.zeros_(model.bridge.weight)  # so that attention alone tells sources apart
+    one, other = tokens(1, 5), tokens(1, 5)
+    assert not torch.allclose(model(one, target), model(other, target))
+    with silenced(model, {"decoder.0.cross": [0]}):
+        torch.testing.assert_close(model(one, target), model(other, target))
+
+
+# --- equality with PyTorch and with the papers ------------------------------------------------------------------------
+
+
+@every_cell
+@pytest.mark.parametrize("layers", [1, 3])
+def test_steps_of_a_layer_equal_its_whole_pass(cell: Cell, layers: int) -> None:
+    module = RecurrentLayers(cell, 5, 6, layers, dropout=0.0)
+    x = torch.randn(4, 7, 5)
+    expected, last = module(x)
+    states = tuple(torch.zeros_like(state) for state in last)
+    for place in range(7):
+        out, states = module.step(x[:, place], states)
+        torch.testing.assert_close(out, expected[:, place])
+    for ours, theirs in zip(states, last, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_an_lstm_step_is_its_formula() -> None:
+    module = RecurrentLayers("lstm", 3, 4, 1, dropout=0.0)
+    x, h, c = torch.randn(2, 3), torch.randn(2, 1, 4), torch.randn(2, 1, 4)
+    out, (_, cell) = module.step(x, (h, c))
+    kernel = module.kernel
+    gates = x @ kernel.weight_ih_l0.T + kernel.bias_ih_l0 + h[:, 0] @ kernel.weight_hh_l0.T + kernel.bias_hh_l0
+    enter, forget, new, leave = gates.chunk(4, -1)
+    expected = forget.sigmoid() * c[:, 0] + enter.sigmoid() * new.tanh()
+    torch.testing.assert_close(cell[:, 0], expected)
+    torch.testing.assert_close(out, leave.sigmoid() * expected.tanh())
+
+
+def test_bahdanau_is_its_formula() -> None:
+    """arXiv:1409.0473, section 3.1 and appendix A.1.2: e = v' tanh(W s + U h), c = Σ a h, s' = GRU([y; c], s)."""
+    model = built(Bahdanau(kernel=Additive(hidden=9), output="plain"), layers=1)
+    source, target = tokens(1, 5), tokens(1, 3)
+    memory = model.encode(source)
+    h = memory.states[0]  # (S, M)
+    attention = model.reader.attention
+    assert attention is not None
+    assert attention.query is not None
+    w, u, v = attention.kernel.query[0], attention.kernel.key[0], attention.kernel.v[0, 0]
+    cell = nn.GRUCell(16 + 24, 12)
+    cell.load_state_dict({name.removesuffix("_l0"): value for name, value in model.decoder.kernel.state_dict().items()})
+    s = (memory.summary @ model.bridge.weight.T + model.bridge.bias).tanh()
+    expected = []
+    for word in model.embedding.tokens(target)[0]:
+        e = ((attention.query(s) @ w + h @ u).tanh() @ v).squeeze(-1)
+        c = (e.softmax(-1)[:, None] * h).sum(0, keepdim=True)
+        s = cell(torch.cat([word[None], c], -1), s)
+        expected.append(model.reader.out(torch.cat([s, word[None], c], -1)).tanh())
+    torch.testing.assert_close(model.decode(memory, target), torch.stack(expected, 1), rtol=1e-4, atol=1e-5)
+
+
+def test_luong_is_its_formula() -> None:
+    """arXiv:1508.04025, section 3: score = h' W s, h~ = tanh(W [c; h]), which enters the next step."""
+    model = built(Luong(), cell="lstm", layers=1, bidirectional=False)
+    source, target = tokens(1, 5), tokens(1, 3)
+    memory = model.encode(source)
+    states = memory.states[0]
+    assert model.reader.attention is not None
+    weight = model.reader.attention.kernel.weight[0]
+    cell = nn.LSTMCell(16 + 16, 12)
+    cell.load_state_dict({name.removesuffix("_l0"): value for name, value in model.decoder.kernel.state_dict().items()})
+    first = memory.summary @ model.bridge.weight.T + model.bridge.bias
+    h, c = first[:, :12].tanh(), first[:, 12:]
+    fed, expected = torch.zeros(1, 16), []
+    for word in model.embedding.tokens(target)[0]:
+        h, c = cell(torch.cat([word[None], fed], -1), (h, c))
+        a = (h @ weight @ states.T).softmax(-1)
+        fed = model.reader.join(torch.cat([a @ states, h], -1)).tanh()
+        expected.append(fed)
+    torch.testing.assert_close(model.decode(memory, target), torch.stack(expected, 1), rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_the_gaussian_of_local_attention_is_its_formula() -> None:
+    window = PredictiveWindow(reach=4, width=3)
+    queries, lengths = torch.randn(1, 2, 3), torch.tensor([9])
+    centres = window.centres(queries, torch.arange(2), lengths)
+    share = (queries @ window.inner.weight.T).tanh() @ window.outer.weight.T
+    torch.testing.assert_close(centres, 8 * share.squeeze(-1).sigmoid())
+    shaped = window.shape(torch.ones(1, 1, 2, 9), centres)
+    for t in range(2):
+        for s in range(9):
+            expected = math.exp(-((s - float(centres[0, t])) ** 2) / (2 * 2.0**2))
+            assert float(shaped[0, 0, t, s]) == pytest.approx(expected, rel=1e-5)
+
+
+def test_nothing_outside_of_the_window_is_looked_at() -> None:
+    model = built(Luong(window=Monotonic(reach=1)))
+    with regard.watch(model) as seen:
+        model(tokens(1, 6), tokens(1, 8))
+    weights = seen.last("decoder.0.cross")[0, 0]
+    places = torch.arange(8)[:, None].clamp(max=5) - torch.arange(6)
+    assert weights[places.abs() > 1].eq(0).all()
+    torch.testing.assert_close(weights.sum(-1), torch.ones(8))  # beyond the source's end it stays at the end
+
+
+def test_with_the_gaussian_weights_need_not_sum_to_one() -> None:
+    model = built(Luong(window=Predictive(reach=2)))
+    with regard.watch(model) as seen:
+        model(tokens(1, 9), tokens(1, 4))
+    assert (seen.last("decoder.0.cross").sum(-1) < 0.999).any()
+
+
+def test_the_window_of_each_row_ends_with_its_source() -> None:
+    window = MonotonicWindow(reach=1)
+    centres = window.centres(torch.zeros(2, 6, 3), torch.arange(6), torch.tensor([4, 2]))
+    assert centres.tolist() == [[0, 1, 2, 3, 3, 3], [0, 1, 1, 1, 1, 1]]
+
+
+# --- the rest ---------------------------------------------------------------------------------------------------------
+
+
+def test_scheduled_sampling_goes_on_from_the_models_own_words_while_training_alone() -> None:
+    model = built(Bahdanau(), sampling=0.999)
+    source, target = tokens(4, 5), tokens(4, 6)
+    given = model(source, target)
+    assert torch.equal(model(source, target), given)
+    own = model.train()(source, target)
+    torch.testing.assert_close(own[:, 0], given[:, 0])
+    assert not torch.allclose(own[:, 1:], given[:, 1:])
+
+
+def test_padding_that_does_not_come_last_is_refused() -> None:
+    model = built(Bahdanau())
+    with pytest.raises(ValueError, match="padding comes last"):
+        model.encode(tokens(3, 7), KEEP.flip(1))
+    with pytest.raises(ValueError, match="without a token"):
+        model.encode(tokens(3, 7), torch.zeros(3, 7, dtype=torch.bool))
+
+
+def test_a_location_score_says_when_a_source_is_too_long() -> None:
+    model = built(Luong(kernel=Location(length=4)))
+    with pytest.raises(ValueError, match="more than the 4 places"):
+        model(tokens(1, 7), tokens(1, 3))
+
+
+def test_a_config_comes_back_from_json() -> None:
+    config = Recurrent(vocabulary=9, reader=Luong(window=Predictive(reach=3)), cell="lstm")
+    assert from_json(Recurrent, to_json(config)) == config
+    with pytest.raises(ConfigError):
+        Recurrent(vocabulary=9, cell="tanh")  # type: ignore[arg-type]
