@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 
 
-def memory(field: str) -> float:
-    """VmRSS or VmHWM of this process in MiB. Not ru_maxrss: a child inherits that from the process that started it."""
-    for line in Path("/proc/self/status").read_text().splitlines():
+def memory(field: str, process: int | str = "self") -> float:
+    """VmRSS or VmHWM of a process in MiB. Not ru_maxrss: a child inherits that from the process that started it."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
         name, _, value = line.partition(":")
         if name == field:
             return int(value.split()[0]) / 1024
-    raise ValueError(f"/proc/self/status has no {field}")
+    raise ValueError(f"/proc/{process}/status has no {field}")
 
 
 def foreign_work() -> float:

@@ -1,0 +1,169 @@
+// Compare: two runs on one input: what they write, how sure they are, where they look, and the difference.
+
+import { postLook } from "regard/api.js";
+import { drawDifference, markedWords } from "regard/compare_difference.js";
+import { debounce, h } from "regard/dom.js";
+import { mapPanel } from "regard/panel.js";
+import { figure, signed } from "regard/text.js";
+import { exampleOf, grow, typed, writing } from "regard/translate.js";
+import { choice, field, newest, percent, readable, statusLine } from "regard/views.js";
+import { bars } from "regard/way_pictures.js";
+import { mapsOf } from "regard/words.js";
+
+const PAUSE = 400; // milliseconds without a key before the models are asked
+const EXAMPLE = "The cat sleeps because it is tired.";
+const WRITERS = [["own", "what it wants"], ["a", "what the first wrote"], ["b", "what the second wrote"],
+  ["given", "this target"]];
+
+export async function show(place, { runs, params, signal, keep }) {
+  place.append(h("header", {}, h("h1", {}, "Compare"), h("p", { class: "lead" },
+    "Two runs on one input: what they write, how sure they are, and where they look.")));
+  const status = statusLine();
+  const usable = runs.filter(({ status: how }) => how !== "broken");
+  if (!usable.length) {
+    place.append(status.node);
+    return void status.say("There is no run to compare yet.");
+  }
+  const chosen = pickRuns(usable, params);
+  const two = chosen.every(({ family }) => family === "encoder-decoder");
+  const names = usable.map(({ name }) => [name, name]);
+  const go = () => (location.hash = addressOf(first.value, second.value));
+  const first = choice("First run", names, chosen[0].name, go);
+  const second = choice("Second run", names, chosen[1].name, go);
+  const start = params.get("text") ?? ((await exampleOf(chosen[0], signal)) || EXAMPLE);
+  const text = writing(start, "Type a sentence");
+  const target = writing(params.get("target") ?? "", "Type what both should write");
+  const targetField = field("Target", target);
+  const writer = choice("Each writes", WRITERS, params.get("writes") ?? "own", () => {
+    targetField.hidden = writer.value !== "given";
+    if (targetField.hidden || target.value.trim()) ask();
+    else target.focus();
+  });
+  targetField.hidden = writer.value !== "given";
+  const result = h("div", { class: "compared" });
+  const states = startStates(params);
+  const read = newest(async (both) => {
+    const asked = { text: text.value, writer: two ? writer.value : "own", target: target.value };
+    result.replaceChildren(...drawResult(chosen, await lookAt(chosen, asked, both), states, keep));
+  }, signal, status, "Both are reading …");
+  const ask = () => {
+    const how = writer.value;
+    const given = how === "given" ? target.value : null;
+    keep({ text: text.value, writes: how === "own" ? null : how, target: given });
+    return read();
+  };
+  place.append(
+    h("div", { class: "controls" }, first.node, second.node, two && writer.node),
+    h("div", { class: "pair single" }, field(two ? "Sentence" : "Text", text), two && targetField),
+    status.node, result);
+  for (const box of [text, target]) {
+    grow(box);
+    typed(box, debounce(ask, PAUSE));
+  }
+  await read();
+}
+
+// The runs of the address; else the newest, and beside it another of its family.
+function pickRuns(runs, params) {
+  const named = (key) => runs.find(({ name }) => name === params.get(key));
+  const first = named("a") ?? runs[0];
+  return [first, named("b") ?? runs.find((one) => one !== first && one.family === first.family) ?? first];
+}
+
+function addressOf(a, b) {
+  const query = location.hash.split("?")[1];
+  return `#/compare/${encodeURIComponent(a)}/${encodeURIComponent(b)}${query ? `?${query}` : ""}`;
+}
+
+function startStates(params) {
+  const layer = params.get("layer");
+  const head = params.has("head") ? Number(params.get("head")) : null;
+  const [words, next] = [params.get("units") !== "tokens", params.get("rows") === "next"];
+  return [0, 1].map(() => ({ layer, head, words, next }));
+}
+
+// Both looks; where one is to write what the other wrote, the other goes first.
+async function lookAt(runs, { text, writer, target }, signal) {
+  const look = (run, given = null) => postLook("/api/look", { run: run.name, text, target: given }, signal);
+  if (writer === "given") {
+    if (!target.trim()) throw new Error("Type the target that both should write.");
+    return Promise.all(runs.map((run) => look(run, target)));
+  }
+  if (writer === "own") return Promise.all(runs.map((run) => look(run)));
+  const leader = writer === "a" ? 0 : 1;
+  const led = await look(runs[leader]);
+  const other = await look(runs[1 - leader], led.sides.target.text);
+  return leader === 0 ? [led, other] : [other, led];
+}
+
+function drawResult(runs, looks, states, keep) {
+  const names = runs[0].name === runs[1].name ? ["the first", "the second"] : runs.map(({ name }) => name);
+  const [subtract, panels] = [h("div", { class: "card" }), []];
+  const sides = looks.map((look, i) => ({ name: names[i], look, state: states[i] }));
+  let following = false;
+  // The other panel follows to the same layer and head where it has them; else it stays with its own.
+  const follow = (from) => {
+    if (following || panels.length < 2) return;
+    following = true;
+    const [lead, other] = [states[from], states[1 - from]];
+    const same = mapsOf(looks[1 - from]).find(({ name }) => name === lead.layer);
+    if (same && (lead.head === null || lead.head < same.heads)) {
+      Object.assign(other, { words: lead.words, next: lead.next });
+      panels[1 - from].open(lead.layer, lead.head);
+    }
+    const [units, rows] = [lead.words ? null : "tokens", lead.next ? "next" : null];
+    keep({ layer: lead.layer, head: lead.head, units, rows });
+    subtract.replaceChildren(drawDifference(...sides));
+    following = false;
+  };
+  looks.forEach((look, i) => panels.push(mapPanel(look, states[i], { onState: () => follow(i) })));
+  subtract.replaceChildren(drawDifference(...sides));
+  const outputs = looks.map((look, i) => drawOutput(runs[i], names[i], look, looks[1 - i]));
+  const told = looks.some(({ predictions }) => predictions.length); // an encoder may expect nothing
+  const title = looks.some(({ sides }) => sides.target) ? "What they write" : "What they expect";
+  const maps = panels.map((panel, i) => h("div", { class: "card" }, h("h3", {}, names[i]), panel));
+  return [
+    told && h("section", { "aria-live": "polite" }, h("h2", {}, title), h("div", { class: "pair" }, outputs)),
+    h("section", {}, h("h2", {}, "Where they look"), h("div", { class: "pair" }, maps)),
+    h("section", {}, h("h2", {}, "The difference"), subtract),
+  ].filter(Boolean);
+}
+
+// What a run wrote, with the words marked that the other did not; how likely it found it, and where least.
+function drawOutput(run, name, look, other) {
+  const text = (one) => one.sides.target?.text ?? "";
+  const words = other.sides.target ? markedWords(text(look), text(other)) : text(look);
+  const figures = [...sureness(look), ...validation(run)];
+  return h("div", { class: "card output" }, h("h3", {}, name),
+    look.sides.target && h("p", { class: "large" }, words),
+    h("dl", { class: "figures" }, figures.map(([key, value]) =>
+      h("div", {}, h("dt", {}, key), h("dd", {}, value)))),
+    look.family === "decoder" && nextTokens(look));
+}
+
+// How likely a model finds what was written. Nothing stands after a decoder's last place, so it does not
+// count.
+function sureness({ family, predictions }) {
+  const given = family === "decoder" ? predictions.slice(0, -1) : predictions;
+  if (!given.length || family === "encoder") return [];
+  const logs = given.map(({ probability }) => Math.log(Math.max(probability, 1e-30)));
+  const sum = logs.reduce((total, value) => total + value, 0);
+  const worst = given[logs.indexOf(Math.min(...logs))];
+  return [
+    ["log-probability", signed(sum.toFixed(2))], ["per token", signed((sum / logs.length).toFixed(3))],
+    [`least sure: ${readable(worst.token)}`, percent(worst.probability)],
+  ];
+}
+
+function validation({ metrics }) {
+  return Object.entries(metrics ?? {})
+    .filter(([name, value]) => name !== "loss" && Number.isFinite(value))
+    .map(([name, value]) => [`${name}, validation`, figure(value)]);
+}
+
+function nextTokens({ predictions }) {
+  const best = predictions.at(-1)?.best ?? [];
+  const label = "What comes next";
+  return h("div", {}, h("h3", {}, label), bars({ label, share: true, names: best.map(({ token }) => token),
+    values: best.map(({ probability }) => probability) }));
+}

@@ -1,0 +1,183 @@
+// All layers and heads of a look as small pictures; one opened as lines between words, and where every head
+// looks.
+
+import { h } from "regard/dom.js";
+import { drawLines } from "regard/lines.js";
+import { drawMatrix, paintPixels } from "regard/matrix.js";
+import { figure } from "regard/text.js";
+import { groupName, mergeWords, namesNext, oneMap, tokenMap } from "regard/words.js";
+
+// A grid of buttons, `.head[data-layer][data-head]`, one row a layer; `onOpen(layer, head)`. `opened` is
+// [layer, head]. Each picture is drawn when it comes into sight, from a table of 256 shades: 144 heads of 200
+// tokens stay quick.
+export function drawHeads(look, { onOpen = null, opened = null } = {}) {
+  const seen = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      paintHead(look, target);
+    }
+  }, { rootMargin: "200px" });
+  const many = look.layers.some(({ heads }) => heads > 6);
+  const sections = byGroup(look).map(([title, layers]) => h("section", { class: "head-group" },
+    h("h3", {}, title), h("div", { class: "head-rows" }, layers.map((layer) => headRow(look, layer)))));
+  const element = h("div", { class: many ? "heads many" : "heads" }, sections);
+  const buttons = [...element.querySelectorAll(".head")];
+  const mark = (layer, head) => buttons.forEach((button) => {
+    button.setAttribute(
+      "aria-pressed", button.dataset.layer === layer && Number(button.dataset.head) === head,
+    );
+  });
+  for (const button of buttons) {
+    seen.observe(button.querySelector("canvas"));
+    button.addEventListener("click", () => {
+      mark(button.dataset.layer, Number(button.dataset.head));
+      onOpen?.(button.dataset.layer, Number(button.dataset.head));
+    });
+  }
+  roam(element, buttons);
+  if (opened) mark(...opened);
+  element.mark = mark;
+  return element;
+}
+
+// Draw all pictures again, in the colours of another theme or because the page is printed.
+export function repaintHeads(look, element) {
+  for (const canvas of element.querySelectorAll("canvas")) paintHead(look, canvas);
+}
+
+// One head opened: lines between words (or tokens), its matrix, and for a picked word a strip for every head.
+// `picked` is a row; `onPick(row | null)` lets the address follow.
+export function drawOpened(look, layer, head, { words = true, picked = null, onPick = null } = {}) {
+  const map = mapOf(look, layer, head, words);
+  const strips = h("div", { class: "strips" });
+  const showStrips = (row) => strips.replaceChildren(
+    ...(row === null ? [] : [drawStrips(look, layer, row, words)]),
+  );
+  const hint = h(
+    "p", { class: "hint" },
+    "Pick a word on the left, with a click or the arrow keys, to see where each head looks from there.",
+  );
+  const pick = (row) => {
+    hint.hidden = row !== null;
+    showStrips(row);
+    onPick?.(row);
+  };
+  const start = picked !== null && picked < map.rows.length ? picked : null;
+  const lines = drawLines(
+    { ...map, picked: start, onPick: pick, label: `${layer}, head ${head}: lines between words` },
+  );
+  hint.hidden = start !== null;
+  showStrips(start);
+  return h("div", { class: "opened" }, h("div", { class: "scroll lines-place" }, lines), hint, strips);
+}
+
+// The head that one would open first: [layer, head].
+export function firstHead(look) {
+  const layer = look.layers.filter(({ role }) => role === "cross").at(-1) ?? look.layers.at(-1);
+  return layer ? [layer.name, 0] : [null, 0];
+}
+
+// For one row, every head of every layer with the same two sides: a matrix with a line for each head.
+export function drawStrips(look, layer, row, words = true) {
+  const { rows, columns } = look.layers.find(({ name }) => name === layer);
+  const like = look.layers.filter(
+    (one) => one.rows === rows && one.columns === columns && look.has(one.name),
+  );
+  const strips = like.flatMap(({ name, index, heads }) => Array.from({ length: heads }, (_, head) => {
+    const map = mapOf(look, name, head, words);
+    const values = map.columns.map((_, j) => map.weights(row, j));
+    return {
+      title: `${index}.${head}`, first: head === 0, columns: map.columns, from: map.rows[row], values,
+    };
+  }));
+  const many = strips.length > 40; // then strips are thin, and only each layer's first is named
+  const [{ from, columns: seen }] = strips;
+  return h("div", {},
+    h("h3", {}, "Where every head looks from ", h("b", { class: "lit" }, from)),
+    h("p", { class: "hint" }, "One line for each head, named layer.head."),
+    drawMatrix({
+      rows: strips.map(({ title }) => title), columns: seen, weights: (i, j) => strips[i].values[j],
+      label: `where every head looks from ${from}`, size: many ? null : 22, rowHeight: many ? 5 : null,
+      rowMarks: many ? strips.flatMap(({ first }, i) => (first ? [i] : [])) : null,
+    }));
+}
+
+function mapOf(look, layer, head, words) {
+  const next = namesNext(look, look.layers.find(({ name }) => name === layer));
+  return (words ? mergeWords : tokenMap)(look, layer, head, { next });
+}
+
+function byGroup(look) {
+  const groups = new Map();
+  for (const layer of look.layers) {
+    if (!look.has(layer.name)) continue;
+    const title = groupName(layer);
+    groups.set(title, [...(groups.get(title) ?? []), layer]);
+  }
+  return [...groups];
+}
+
+function headRow(look, layer) {
+  const { shape: [heads] } = look.array(layer.name);
+  const buttons = Array.from({ length: heads }, (_, head) => headButton(look, layer, head));
+  return h("div", { class: "head-row", style: { "--heads": heads } },
+    h("span", { class: "layer-number" }, `${layer.index}`), h("div", { class: "head-line" }, buttons));
+}
+
+// Where the look says what each head is worth, a bar below its picture shows it.
+function headButton(look, { name }, head) {
+  const { shape: [, height, width] } = look.array(name);
+  const worth = look.importance?.[name]?.[head];
+  const lost = worth === undefined ? "" : `; without it the log-probability falls by ${figure(worth)}`;
+  const most = Math.max(1e-9, ...Object.values(look.importance ?? {}).flat());
+  const bar = worth === undefined ? null : { width: `${Math.max(0, (100 * worth) / most)}%` };
+  const off = (look.without ?? []).includes(`${name}.${head}`);
+  const title = `${name}, head ${head}${off ? ", off" : ""}${lost}`;
+  return h("button", {
+    type: "button", class: off ? "head off" : "head", tabindex: -1, title,
+    "aria-label": title, "aria-pressed": false, dataset: { layer: name, head },
+  }, h("canvas", { width, height, dataset: { layer: name, head } }),
+  bar && h("i", { class: "worth", style: bar }));
+}
+
+function paintHead(look, canvas) {
+  const { values, height, width } = oneMap(look, canvas.dataset.layer, Number(canvas.dataset.head));
+  let sum = 0; // of each row's strongest weight: a picture shows the pattern, however thinly it is spread
+  for (let i = 0; i < height; i += 1) {
+    let best = 0;
+    for (let j = i * width; j < (i + 1) * width; j += 1) if (values[j] > best) best = values[j];
+    sum += best;
+  }
+  paintPixels(canvas, width, height, values, sum / height || 1);
+}
+
+// One stop for the Tab key; arrow keys go from head to head, up and down from layer to layer.
+function roam(element, buttons) {
+  if (buttons.length) buttons[0].tabIndex = 0;
+  const centre = (button) => {
+    const box = button.getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+  };
+  const vertical = (from, down) => {
+    const [x, y] = centre(from);
+    const beyond = buttons.filter((one) => (centre(one)[1] - y) * down > 2);
+    const far = ([px, py]) => Math.abs(py - y) * 1000 + Math.abs(px - x);
+    return beyond.sort((a, b) => far(centre(a)) - far(centre(b)))[0];
+  };
+  element.addEventListener("keydown", (event) => {
+    const place = buttons.indexOf(event.target);
+    if (place < 0) return;
+    const next = {
+      ArrowRight: () => buttons[place + 1],
+      ArrowLeft: () => buttons[place - 1],
+      ArrowDown: () => vertical(buttons[place], 1),
+      ArrowUp: () => vertical(buttons[place], -1),
+    }[event.key]?.();
+    if (!next) return;
+    event.preventDefault();
+    for (const button of buttons) button.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  });
+}

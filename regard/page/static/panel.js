@@ -1,0 +1,109 @@
+// A map with its controls: which layer, which head, words or tokens. The same in the studio and in a page on
+// disk.
+
+import { h } from "regard/dom.js";
+import { drawMatrix } from "regard/matrix.js";
+import { field } from "regard/views.js";
+import { firstMap, goldCells, mapsOf, mergeWords, namesNext, tokenMap, writtenSide } from "regard/words.js";
+
+// `state` is {layer, head, words, next}, changed in place (`next` null: as suits the map); `onState(state)`
+// lets the address follow; `onOff(layer, head, off)` is given where heads can be switched off. The element
+// has `show(look)`, for the next look at the same model.
+export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
+  const layers = h("select", { name: "layer" });
+  const heads = h("select", { name: "head" });
+  const units = h("select", { name: "units" }, options({ words: "words", tokens: "tokens" }));
+  const naming = h("select", { name: "rows" },
+    options({ read: "the word just read", next: "the word written next" }));
+  const namingField = field("A row is", naming);
+  const off = h("input", { type: "checkbox", name: "off" });
+  const offField = h("label", { class: "check" }, off, "switch this head off");
+  const place = h("div", { class: "matrix-place" });
+  const note = h("p", { class: "hint" });
+  const headField = field("Head", heads);
+  const element = h("div", { class: "panel" },
+    h("div", { class: "controls" },
+      field("Layer", layers), headField, field("Between", units), namingField, onOff ? offField : null),
+    place, note);
+
+  const draw = () => {
+    const entry = mapsOf(look).find(({ name }) => name === state.layer);
+    if (!entry) return void (note.textContent = "This model has no attention to show.");
+    headField.hidden = entry.heads === 1;
+    units.disabled = entry.words ?? false;
+    units.value = state.words || entry.words ? "words" : "tokens";
+    namingField.hidden = entry.rows !== writtenSide(look) || (entry.words ?? false);
+    const next = state.next ?? namesNext(look, entry);
+    naming.value = next ? "next" : "read";
+    offField.hidden = !entry.role || state.head === null;
+    off.checked = (look.without ?? []).includes(`${state.layer}.${state.head}`);
+    const mapped = state.words || entry.words ? mergeWords : tokenMap;
+    const map = mapped(look, state.layer, state.head, { next });
+    const gold = entry.columns === "source" && entry.rows === "target" ? goldCells(look, map) : [];
+    place.replaceChildren(drawMatrix({ ...map, gold, label: titleOf(entry, state.head) }));
+    note.textContent = noteFor(look, entry, gold);
+    onState?.(state);
+  };
+  const change = () => {
+    const moved = layers.value !== state.layer;
+    state.layer = layers.value;
+    if (moved) fillHeads();
+    state.head = heads.value === "" ? null : Number(heads.value);
+    if (!units.disabled) state.words = units.value === "words";
+    draw();
+  };
+  const fillHeads = () => {
+    const count = mapsOf(look).find(({ name }) => name === state.layer)?.heads ?? 1;
+    if (state.head !== null && state.head >= count) state.head = null;
+    heads.replaceChildren(h("option", { value: "" }, "mean of all"),
+      ...Array.from({ length: count }, (_, head) => h("option", { value: head }, `head ${head}`)));
+    heads.value = state.head ?? "";
+  };
+  const show = (another) => {
+    look = another;
+    const maps = mapsOf(look);
+    if (!maps.some(({ name }) => name === state.layer)) state.layer = firstMap(look)?.name ?? null;
+    layers.replaceChildren(...byGroup(maps).map(([title, entries]) => h("optgroup", { label: title },
+      entries.map(({ name, title: text }) => h("option", { value: name }, text)))));
+    layers.value = state.layer;
+    fillHeads();
+    draw();
+  };
+  for (const control of [layers, heads, units]) control.addEventListener("change", change);
+  naming.addEventListener("change", () => {
+    state.next = naming.value === "next";
+    draw();
+  });
+  off.addEventListener("change", () => onOff?.(state.layer, state.head, off.checked));
+  element.show = show;
+  element.open = (layer, head) => {
+    [state.layer, state.head] = [layer, head];
+    show(look);
+  };
+  show(look);
+  return element;
+}
+
+function byGroup(maps) {
+  const groups = new Map();
+  for (const map of maps) groups.set(map.group, [...(groups.get(map.group) ?? []), map]);
+  return [...groups];
+}
+
+function options(texts) {
+  return Object.entries(texts).map(([value, text]) => h("option", { value }, text));
+}
+
+function titleOf({ title, heads }, head) {
+  if (heads === 1) return title;
+  return head === null ? `${title}, mean of its heads` : `${title}, head ${head}`;
+}
+
+function noteFor(look, entry, gold) {
+  const error = look.alignment?.error_rate;
+  const outlined = gold.length ? "Outlined: the gold alignment." : "";
+  const rated = gold.length && Number.isFinite(error) ? ` Alignment error rate ${error.toFixed(2)}.` : "";
+  const writes = entry.rows === writtenSide(look) && !entry.words;
+  const rows = writes ? "Each row is one step of writing and adds up to 1." : "";
+  return [outlined + rated, rows].filter(Boolean).join(" ");
+}

@@ -1,0 +1,151 @@
+// Type a sentence and see its translation, the beam's alternatives, and where each word looks. A decoder
+// writes on from a prompt instead, and an encoder says what it expects at each place.
+
+import { getJson, postJson, postLook } from "regard/api.js";
+import { toggled } from "regard/changes.js";
+import { debounce, h } from "regard/dom.js";
+import { lookView, stateFrom, stateToKeep } from "regard/lookview.js";
+import { figure, signed } from "regard/text.js";
+import { drawTree } from "regard/tree.js";
+import { field, newest, statusLine } from "regard/views.js";
+
+const PAUSE = 350; // milliseconds without a key before the model is asked
+const BEAM = 4;
+
+export async function show(place, context) {
+  const { run, params, signal } = context;
+  const text = params.get("text") ?? (await exampleOf(run, signal));
+  if (run.family === "decoder") return (await import("regard/generate.js")).showPrompt(place, context, text);
+  return showSentence(place, context, text);
+}
+
+// A sentence that the run was validated on, so that the page has something to show at once.
+export async function exampleOf(run, signal) {
+  const { samples = [] } = await getJson(`/api/runs/${encodeURIComponent(run.name)}`, signal);
+  return samples[0]?.source ?? samples[0]?.prompt ?? samples[0]?.text ?? "";
+}
+
+async function showSentence(place, { run, params, signal, keep }, text) {
+  const pair = run.family === "encoder-decoder";
+  const state = {
+    ...stateFrom(params), without: params.get("without")?.split(",") ?? [], target: params.get("target"),
+  };
+  const source = writing(text, "Type a sentence");
+  const target = writing(state.target ?? "", "");
+  const back = h("button", { type: "button", class: "quiet", hidden: true }, "Let the model write again");
+  const status = statusLine();
+  const tree = h("section", { class: "card", hidden: true });
+  const view = lookView(state, {
+    onState: () => keep(stateToKeep(state)),
+    onOff: (layer, head, off) => switchHeads(toggled(state.without, `${layer}.${head}`, off)),
+    onBack: (name) => switchHeads(toggled(state.without, name, false)),
+  });
+  const written = pair && h("div", { class: "written" }, field("Translation", target), back);
+  place.append(
+    h("header", {}, h("h1", {}, pair ? "Translate" : "Read"), h("p", { class: "lead" }, leadOf(run))),
+    h(
+      "div", { class: pair ? "pair" : "pair single" }, field(pair ? "Sentence" : "Text", source),
+      written || null,
+    ),
+    status.node, view, tree);
+
+  const look = newest(async (inTime) => {
+    const body = {
+      run: run.name, text: source.value, target: state.target, without: state.without, best: 5, beam: BEAM,
+    };
+    const found = await postLook("/api/look", body, inTime);
+    if (!source.value.trim()) return; // emptied meanwhile
+    if (pair && state.target === null) {
+      target.value = found.sides.target.text;
+      grow(target);
+    }
+    back.hidden = state.target === null;
+    view.show(found);
+  }, signal, status, "The model is reading …");
+  const search = newest(async (inTime) => {
+    const body = { run: run.name, text: source.value, beam: BEAM, nbest: BEAM, tree: true };
+    showTree(tree, await postJson("/api/translate", body, inTime), (chosen) => force(chosen.text));
+  }, signal, status, "The beam searches …");
+  const refresh = async (anew) => {
+    keep({ text: source.value, target: state.target, without: state.without.join(",") || null });
+    if (!source.value.trim()) return clearAll();
+    await look();
+    if (anew && pair && !signal.aborted) await search();
+  };
+  const clearAll = () => {
+    view.hidden = true;
+    tree.hidden = true;
+    if (state.target === null) target.value = "";
+    status.say(pair ? "Type a sentence to see it translated." : "Type a text to see it read.");
+  };
+  const force = (words) => {
+    state.target = words;
+    target.value = words ?? "";
+    grow(target);
+    return refresh(false);
+  };
+  const switchHeads = (names) => {
+    state.without = names;
+    refresh(false);
+  };
+  const retranslate = () => {
+    state.target = null;
+    return refresh(true);
+  };
+  typed(source, debounce(retranslate, PAUSE));
+  target.addEventListener("input", () => (state.target = target.value)); // no answer overwrites it
+  typed(target, debounce(() => force(target.value.trim() ? target.value : null), PAUSE));
+  back.addEventListener("click", () => force(null));
+  for (const box of [source, target]) grow(box);
+  await refresh(true);
+}
+
+// A box for text that grows with it.
+export function writing(value, placeholder) {
+  const props = { class: "writing", rows: 1, placeholder, spellcheck: "false", autocomplete: "off" };
+  return h("textarea", { ...props, value });
+}
+
+export function grow(box) {
+  box.style.height = "auto";
+  box.style.height = `${box.scrollHeight + 2}px`;
+}
+
+// Ask when the typing pauses, and at once on Enter (Shift and Enter is a new line).
+export function typed(box, later) {
+  box.addEventListener("input", () => {
+    grow(box);
+    later();
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    later.now();
+  });
+}
+
+function showTree(section, { tree, translations, seconds }, onChoose) {
+  section.hidden = !tree;
+  if (!tree) return;
+  const alternatives = tree.hypotheses.map((one, rank) => {
+    const props = { type: "button", class: rank === 0 ? "alternative chosen" : "alternative" };
+    return h("li", {},
+      h("button", { ...props, onclick: () => onChoose(one) }, one.text),
+      h("span", { class: "number" }, signed(one.score.toFixed(2))));
+  });
+  const parts = translations?.[0]?.parts ?? 1;
+  section.replaceChildren(
+    h("h2", {}, "What else it considered"),
+    h("p", { class: "hint" },
+      `A beam of ${BEAM}, in ${figure(Math.round(1000 * seconds))} ms; a branch is as thick as its token is `,
+      "probable. Choose an end to look at it.",
+      parts > 1 ? ` The text was translated in ${parts} parts; the tree is of the first.` : ""),
+    drawTree(tree, { onChoose }),
+    h("ol", { class: "alternatives-list" }, alternatives));
+}
+
+function leadOf(run) {
+  return run.family === "encoder-decoder"
+    ? `${run.name}: type on the left, or change the translation and see the weights follow.`
+    : `${run.name}: type a text and see what the model expects at each place.`;
+}

@@ -1,0 +1,80 @@
+"""Every error is a status and one sentence: `{"error": "…"}`."""
+
+from __future__ import annotations
+
+import http
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
+
+
+class RefusalError(Exception):
+    """An answer other than what was asked for: a status, a sentence and perhaps headers."""
+
+    def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.headers = status, sentence, dict(headers or {})
+
+    def response(self) -> JSONResponse:
+        # What was sent is quoted in sentences, and may hold what cannot be written as UTF-8.
+        sentence = self.sentence.encode("utf-8", "backslashreplace").decode()
+        return JSONResponse({"error": sentence}, self.status, self.headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.response()(scope, receive, send)
+
+
+def handle_errors(app: FastAPI) -> None:
+    @app.exception_handler(RefusalError)
+    async def refused(request: Request, error: RefusalError) -> JSONResponse:
+        return error.response()
+
+    @app.exception_handler(HTTPException)
+    async def http_error(request: Request, error: HTTPException) -> JSONResponse:
+        sentences = {
+            404: f"there is nothing at {request.url.path}",
+            405: f"{request.url.path} cannot be asked with {request.method}",
+        }
+        usual = sentences.get(error.status_code, str(error.detail))
+        sentence = usual if error.detail == http.HTTPStatus(error.status_code).phrase else str(error.detail)
+        return RefusalError(error.status_code, sentence, error.headers).response()
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        return RefusalError(422, said(error.errors()[0])).response()
+
+    @app.exception_handler(OSError)
+    async def unreadable(request: Request, error: OSError) -> JSONResponse:
+        return unreadable_file(error).response()
+
+    @app.exception_handler(Exception)
+    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
+        """The server's log has the rest."""
+        return RefusalError(500, f"the studio made a mistake ({type(error).__name__}); its log says where").response()
+
+
+def unreadable_file(error: OSError) -> RefusalError:
+    """A file of a run that is there and cannot be read, or has just gone; its path is nobody's business."""
+    return RefusalError(409, f"a file of the run cannot be read ({error.strerror or type(error).__name__})")
+
+
+def said(problem: Mapping[str, Any]) -> str:
+    """A problem that pydantic found, as a sentence."""
+    place = ".".join(str(step) for step in problem["loc"][1:]) or str(problem["loc"][0])
+    message: str = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "json_invalid":
+        return f"the body is not JSON: {problem['ctx']['error']}"
+    given = problem.get("input")
+    shown = "" if given is None or isinstance(given, dict | list) else f", not {_short(given)}"
+    return f"{place}: {message[:1].lower()}{message[1:]}{shown}"
+
+
+def _short(value: Any, most: int = 40) -> str:
+    text = json.dumps(value, default=str)
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -1,0 +1,140 @@
+"""Models that are in memory: each is loaded once and shared by all workers, the latest few are kept."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from regard.studio.runs import Runs, Version, version_of
+
+if TYPE_CHECKING:
+    from regard.look import Subject
+    from regard.look.records import Layer
+    from regard.tasks.translator import Translator
+
+FILES = ("config.json", "model.safetensors", "tokenizer.json")  # whose change makes another model of a run
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a run is used by; `translator` where it was trained to translate."""
+
+    subject: Subject
+    translator: Translator | None
+
+
+class Shelf:
+    """Takes a model from memory, or from its run folder where it is not there or no longer what it was."""
+
+    def __init__(self, runs: Runs, most: int) -> None:
+        self.runs, self.most = runs, most
+        self.lock = threading.Lock()
+        self.loading: dict[str, threading.Lock] = {}
+        self.loaded: OrderedDict[str, tuple[Version, Loaded]] = OrderedDict()
+        self.outlines: dict[str, tuple[Version, Outline]] = {}
+
+    def take(self, name: str) -> Loaded:
+        """Called by workers, of which one loads while others that want the same wait."""
+        folder = self.runs.folder(name)
+        with self.lock:
+            loading = self.loading.setdefault(name, threading.Lock())
+        with loading:
+            version = version_of(folder, FILES)
+            with self.lock:
+                known = self.loaded.pop(name, None)
+                if known is not None and known[0] == version:
+                    self.loaded[name] = known  # as the latest
+                    return known[1]
+            found = self.load(folder)
+            with self.lock:
+                self.loaded[name] = version, found
+                while len(self.loaded) > self.most:
+                    self.loaded.popitem(last=False)
+        return found
+
+    def load(self, folder: Path) -> Loaded:
+        """A folder can be broken in more ways than one thinks of; all of them are the folder's fault."""
+        from regard.checkpoint import RunError
+
+        try:
+            self.runs.check_inside(folder, deeply=True)
+            return load(folder)
+        except Exception as error:
+            if not isinstance(error, ValueError):
+                logging.getLogger(__name__).exception("the run %s cannot be loaded", folder.name)
+            raise RunError(f"{folder.name} cannot be used: {self.runs.hide_root(str(error))}") from error
+
+    def known_outline(self, name: str) -> Outline | None:
+        """Of the model of a run, where it was made before: a page asks every few seconds."""
+        version, found = self.outlines.get(name, (None, None))
+        return found if version == version_of(self.runs.folder(name), FILES[:1]) else None
+
+    def outline(self, name: str, config: dict[str, Any]) -> Outline:
+        """By the config alone."""
+        version = version_of(self.runs.folder(name), FILES[:1])
+        found = outline(config)
+        self.outlines[name] = version, found
+        return found
+
+
+def load(folder: Path) -> Loaded:
+    from regard import tasks
+    from regard.checkpoint import Run, RunError
+    from regard.config import from_dict
+    from regard.look import open_run
+    from regard.models import SourceWriter
+    from regard.tasks.base import TaskConfig
+    from regard.tasks.translation import Translation
+    from regard.tasks.translator import Translator
+
+    run = Run(folder)
+    if not run.weights_path.is_file():
+        raise RunError("it has no weights yet: they are written at the first validation")
+    subject = open_run(folder)
+    if not all(bool(weight.isfinite().all()) for weight in subject.model.parameters()):
+        raise RunError("its weights are infinite or no numbers")
+    tasks.register()
+    section = run.read_config().get("task")
+    task = None if section is None else from_dict(TaskConfig, section, "task")
+    if not isinstance(task, Translation):
+        return Loaded(subject, None)
+    return Loaded(
+        subject, Translator(cast(SourceWriter, subject.model), subject.tokenizer, task.max_length, subject.reading)
+    )
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a config says about its model."""
+
+    parameters: int | None = None
+    layers: tuple[dict[str, Any], ...] = ()
+
+
+def outline(config: dict[str, Any]) -> Outline:
+    """Built on no device: it has no weights and takes no memory. Empty for a config that this version cannot read."""
+    import torch
+
+    from regard.config import from_dict
+    from regard.look import Subject
+    from regard.models import ModelConfig
+
+    try:
+        with torch.device("meta"):
+            model = from_dict(ModelConfig, config.get("model", {}), "model").build()
+        parameters = sum(parameter.numel() for parameter in model.parameters())
+        layers = layers_of(Subject(model, cast(Any, None)))
+    except Exception:  # as for `Shelf.load`
+        return Outline()
+    return Outline(parameters, tuple(asdict(layer) for layer in layers))
+
+
+def layers_of(subject: Subject) -> list[Layer]:
+    """The attention layers of a model, as a look names them."""
+    from regard.look.capture import described
+
+    return [described(subject, name, subject.model.heads(name)) for name in subject.model.attention_names()]

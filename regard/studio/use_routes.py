@@ -1,0 +1,99 @@
+"""Using a run: translating, and writing on from a prompt."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+
+from regard.studio.answers import COMPUTED, problems
+from regard.studio.bench import Emit
+from regard.studio.errors import RefusalError
+from regard.studio.generation import generate
+from regard.studio.schemas import Done, GenerateRequest, Problem, Token, TranslateRequest, Translations
+from regard.studio.stopping import Stopper
+from regard.studio.studio import Studio
+
+if TYPE_CHECKING:
+    from regard.tasks.translator import Rendering
+
+BATCH = 16  # texts that are translated together
+STREAM = "application/x-ndjson"
+
+
+def use_routes(studio: Studio) -> APIRouter:
+    routes = APIRouter(tags=["use"])
+
+    @routes.post("/translate", name="translate", response_model=Translations, responses=problems(400, 404, *COMPUTED))
+    async def translation(request: Request, asked: TranslateRequest) -> Any:
+        """The best translations of a text, or of each of several. Blank texts stay blank."""
+        return await studio.bench.run(request, lambda stopper: translate(studio, stopper, asked))
+
+    @routes.post(
+        "/generate",
+        name="generate",
+        response_model=None,
+        responses={
+            200: {
+                "description": "a line of JSON for each token as it is written, and a last one",
+                "content": {STREAM: {"schema": line_schema()}},
+            },
+            **problems(400, 404, *COMPUTED),
+        },
+    )
+    async def generation(request: Request, asked: GenerateRequest) -> StreamingResponse:
+        """Write on from a prompt, by a run whose model is a decoder. A stream that cannot go on ends with an error."""
+
+        def work(stopper: Stopper, emit: Emit) -> None:
+            subject = studio.shelf.take(asked.run).subject
+            with stopper.on(subject.model):
+                for line in generate(subject, asked):
+                    emit(line)
+                    stopper.check()
+
+        return StreamingResponse(lines(await studio.bench.stream(request, work)), media_type=STREAM)
+
+    return routes
+
+
+def line_schema() -> dict[str, Any]:
+    return {"type": "string", "description": f"lines of {Token.__name__}, then one of {Done.__name__} or an error"}
+
+
+async def lines(items: AsyncIterator[Any]) -> AsyncIterator[bytes]:
+    try:
+        async for item in items:
+            yield json.dumps(item, ensure_ascii=False).encode() + b"\n"
+    except RefusalError as refusal:  # too late for a status
+        yield Problem(error=refusal.sentence).model_dump_json().encode() + b"\n"
+
+
+def translate(studio: Studio, stopper: Stopper, asked: TranslateRequest) -> dict[str, Any]:
+    from regard.decoding import Decoding
+    from regard.look.tree import beam_tree
+
+    start = time.perf_counter()
+    loaded = studio.shelf.take(asked.run)
+    translator = loaded.translator
+    if translator is None:
+        raise RefusalError(409, f"{asked.run} was not trained to translate")
+    search = Decoding(beam=asked.beam, nbest=asked.nbest, length_penalty=asked.length_penalty)
+    with stopper.on(translator.model):
+        filled = [text for text in asked.every if text.strip()]
+        found = iter(translator.translate(filled, search, BATCH, done=stopper.check))
+        translations = [translated(text, next(found) if text.strip() else []) for text in asked.every]
+        tree = None
+        if asked.tree and filled:
+            wide = Decoding(beam=asked.beam, nbest=asked.beam, length_penalty=asked.length_penalty)
+            tree = beam_tree(loaded.subject, filled[0], wide)
+    return {"translations": translations, "tree": tree, "seconds": time.perf_counter() - start}
+
+
+def translated(text: str, best: list[Rendering]) -> dict[str, Any]:
+    shown = [{"text": one.text, "score": one.score, "log_prob": one.log_prob} for one in best]
+    blank = {"text": "", "score": 0.0, "log_prob": 0.0}
+    return {"source": text, "best": shown or [blank], "parts": len(best[0].parts) if best else 0}

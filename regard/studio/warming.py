@@ -1,0 +1,64 @@
+"""Torch is imported before it is needed, but after the page has loaded: importing it makes everything else wait."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from regard.studio.bench import Bench, BusyError
+from regard.studio.stopping import Stopper
+
+QUIET = 0.7  # seconds without a request: a page that has begun to load has asked for all of it
+
+
+class Quiet:
+    """Tells for how long nobody has asked for anything."""
+
+    def __init__(self) -> None:
+        self.last = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.last
+
+    def heard(self) -> None:
+        self.last = time.monotonic()
+
+
+class Hearing:
+    """Lets `quiet` know of every request."""
+
+    def __init__(self, app: ASGIApp, quiet: Quiet) -> None:
+        self.app, self.quiet = app, quiet
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.quiet.heard()
+        await self.app(scope, receive, send)
+
+
+@asynccontextmanager
+async def warming(bench: Bench, quiet: Quiet) -> AsyncIterator[None]:
+    """While the block runs, wait for a quiet moment and then import what work needs."""
+
+    async def wait() -> None:
+        while quiet.seconds < QUIET:
+            await asyncio.sleep(QUIET - quiet.seconds)
+        with suppress(BusyError):  # someone's work imports it already
+            bench.submit(import_all)
+
+    waiting = asyncio.ensure_future(wait())
+    try:
+        yield
+    finally:
+        waiting.cancel()
+
+
+def import_all(stopper: Stopper) -> None:
+    import regard.anatomy
+    import regard.look.positions
+    import regard.look.tree
+    import regard.tasks.translation  # noqa: F401
