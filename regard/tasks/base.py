@@ -20,7 +20,10 @@ Say = Callable[[str], None]  # takes one line of progress
 
 @dataclass(frozen=True)
 class TaskConfig(Part, family="task"):
-    """What a model is trained for."""
+    """What a model is trained for. `metrics` are what it is judged by: name → whether higher is better; the first
+    chooses the best weights unless told."""
+
+    metrics: ClassVar[Mapping[str, bool]] = {}
 
     def check_model(self, model: ModelConfig) -> None:
         """Raise `ConfigError` where a model cannot learn the task."""
@@ -45,9 +48,9 @@ class Validation:
 class Task(Protocol):
     """A task with its data at hand."""
 
-    metrics: ClassVar[
-        Mapping[str, bool]
-    ]  # name → whether higher is better; the first chooses the best weights unless told
+    @property
+    def metrics(self) -> Mapping[str, bool]:
+        """Those of its config."""
 
     def fit(self, model: ModelConfig) -> ModelConfig:
         """The model's config with what the data decides: its vocabulary."""

@@ -48,6 +48,8 @@ class Translation(TaskConfig, kind="translate"):
     Of the validation pairs the first `validated` are translated; the loss is computed on all.
     """
 
+    metrics: ClassVar[Mapping[str, bool]] = {"bleu": True, "chrf": True, "loss": False}
+
     train: PairData = PairData()
     valid: PairData = PairData()
     tokenizer: TokenizerKind = "bpe"
@@ -75,10 +77,8 @@ class Translation(TaskConfig, kind="translate"):
 class TranslationTask:
     """Data on disk beside the run, so that a corpus may be larger than memory and a resumed run reads nothing again."""
 
-    metrics: ClassVar[Mapping[str, bool]] = {"bleu": True, "chrf": True, "loss": False}
-
     def __init__(self, config: Translation, folder: Path, say: Say) -> None:
-        self.config = config
+        self.config, self.metrics = config, config.metrics
         folder.mkdir(parents=True, exist_ok=True)
         tokens = folder / TOKENS
         valid = config.valid.pairs()  # at once: that a file is missing is said before the tokenizer takes its time

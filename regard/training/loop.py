@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.checkpoint import Run, put_weights, read_json, read_tensors, weights_of, write_tensors, write_text
-from regard.config import Config, ConfigError, Count, Positive, Size, nearest
+from regard.config import Config, Count, Positive, Size
 from regard.models import Model
 from regard.nn.block import StackLayers
 from regard.nn.device import DeviceName, Precision, autocast, put_random_state, random_state
@@ -80,8 +80,6 @@ class Trainer:
     def __init__(self, run: Run, task: Task, model: Model, config: Training, listen: Listen) -> None:
         self.run, self.task, self.model, self.config, self.listen = run, task, model, config, listen
         self.metric = config.metric or next(iter(task.metrics))
-        if self.metric not in task.metrics:
-            raise ConfigError(f"metric: the task has no {self.metric!r}: {nearest(self.metric, task.metrics)}")
         self.device = next(model.parameters()).device
         self.autocast = autocast(self.device, config.precision)
         if config.compile:

@@ -15,7 +15,7 @@ import yaml
 
 from regard import __version__, tasks
 from regard.checkpoint import Run, RunError, put_weights, read_tensors, write_text
-from regard.config import Config, from_dict, to_dict
+from regard.config import Config, ConfigError, from_dict, nearest, to_dict
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
 from regard.tasks.base import TaskConfig
@@ -36,6 +36,9 @@ class Recipe(Config):
 
     def check(self) -> None:
         self.task.check_model(self.model)
+        metric, known = self.training.metric, self.task.metrics
+        if metric is not None and metric not in known:
+            raise ConfigError(f"training.metric: the task has no {metric!r}: {nearest(metric, known)}")
 
 
 def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
