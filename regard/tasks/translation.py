@@ -37,6 +37,7 @@ from regard.tasks.translator import Translator, padded
 
 TokenizerKind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
 MOST_ALIGNED = 100  # pairs with gold links that choose which layer is read as an alignment
+SOME_ALIGNED = 20  # that choose it at each validation, for the looks that are kept
 SAMPLES = 5
 
 
@@ -184,7 +185,9 @@ class TranslationTask:
     def probes(self, model: Model) -> list[bytes]:
         """Of the first validation pairs of a length that fits on a slide, as their references are written."""
         chosen = self.fitting_a_slide()
-        subject = Subject(model, self.tokenizer, known={(pair.source, pair.target): pair for pair in chosen})
+        reading, _ = self.reading(model, SOME_ALIGNED) if cross_layers(model) else (None, None)
+        known = {(pair.source, pair.target): pair for pair in chosen}
+        subject = Subject(model, self.tokenizer, reading, known)
         return [look(subject, pair.source, pair.target).to_bytes() for pair in chosen]
 
     def fitting_a_slide(self) -> list[Pair]:
@@ -194,11 +197,13 @@ class TranslationTask:
         """Which layer is read as an alignment, and its error rate where gold links could choose it."""
         if not cross_layers(model):
             return {}
-        gold = [pair for pair in self.valid if pair.alignment][:MOST_ALIGNED]
-        if not gold:
-            return {"alignment": {**to_dict(usual_reading(model)), "error_rate": None}}
-        reading, error = choose_reading(self.translator(model), gold)
+        reading, error = self.reading(model, MOST_ALIGNED)
         return {"alignment": {**to_dict(reading), "error_rate": error}}
+
+    def reading(self, model: Model, most: int) -> tuple[Reading, float | None]:
+        """The layer that aligns at most so many gold pairs best, and its error rate; the usual one without gold."""
+        gold = [pair for pair in self.valid if pair.alignment][:most]
+        return choose_reading(self.translator(model), gold) if gold else (usual_reading(model), None)
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
         translator = self.translator(model)
