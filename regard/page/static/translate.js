@@ -1,7 +1,7 @@
 // Type a sentence and see its translation, the beam's alternatives, and where each word looks. A decoder
 // writes on from a prompt instead, and an encoder says what it expects at each place.
 
-import { getJson, postJson, postLook } from "regard/api.js";
+import { getJson, postJson, postLook, wasLeft } from "regard/api.js";
 import { toggled } from "regard/changes.js";
 import { debounce, h } from "regard/dom.js";
 import { lookView, stateFrom, stateToKeep } from "regard/lookview.js";
@@ -63,8 +63,13 @@ async function showSentence(place, { run, params, signal, keep }, text) {
     view.show(found);
   }, signal, status, "The model is reading …");
   const search = newest(async (inTime) => {
-    const body = { run: run.name, text: source.value, beam: BEAM, nbest: BEAM, tree: true };
-    showTree(tree, await postJson("/api/translate", body, inTime), (chosen) => force(chosen.text));
+    const body = { run: run.name, text: source.value, beam: BEAM, tree: true };
+    try {
+      showTree(tree, await postJson("/api/translate", body, inTime), (chosen) => force(chosen.text));
+    } catch (error) {
+      if (!wasLeft(error)) tree.hidden = true; // what stands there is another sentence's
+      throw error;
+    }
   }, signal, status, "The beam searches …");
   const refresh = async (anew) => {
     keep({ text: source.value, target: state.target, without: state.without.join(",") || null });
@@ -139,7 +144,7 @@ function showTree(section, { tree, translations, seconds }, onChoose) {
     h("p", { class: "hint" },
       `A beam of ${BEAM}, in ${figure(Math.round(1000 * seconds))} ms; a branch is as thick as its token is `,
       "probable. Choose an end to look at it.",
-      parts > 1 ? ` The text was translated in ${parts} parts; the tree is of the first.` : ""),
+      parts > 1 ? ` Here the text is read whole; to translate it, the model reads it in ${parts} parts.` : ""),
     drawTree(tree, { onChoose }),
     h("ol", { class: "alternatives-list" }, alternatives));
 }

@@ -1,0 +1,93 @@
+"""Compare: two runs on one input, each as the library has it, and the difference between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regard.decoding import Decoding
+from regard.look import Look, look, open_run
+from regard.tasks.translation import load_translator
+from tests.browser.page import Page
+
+TEXT = "trois six un cinq"
+HERE = f"#/compare/good/poor?text={TEXT.replace(' ', '+')}"
+FIRST, SECOND, DIFFERENCE = (
+    ".pair > .card:nth-child(1) .matrix",
+    ".pair > .card:nth-child(2) .matrix",
+    ".difference .matrix",
+)
+
+
+@pytest.fixture(scope="module")
+def looks(runs: Path) -> list[Look]:
+    return [look(open_run(runs / name), TEXT) for name in ("good", "poor")]
+
+
+def test_both_write_what_the_library_says(page: Page, runs: Path) -> None:
+    page.open(HERE)
+    page.one(SECOND)
+    expected = [load_translator(runs / name).translate([TEXT], Decoding(beam=4))[0][0] for name in ("good", "poor")]
+    assert expected[0].text != expected[1].text
+    assert [" ".join(text.split()) for text in page.texts(".output .large")] == [one.text for one in expected]
+    assert page.texts(".output h3") == ["good", "poor"]
+    totals = [float(text.replace("−", "-")) for text in page.texts(".output dl > :first-child dd")]
+    assert totals == pytest.approx([one.log_prob for one in expected], abs=0.0051)
+
+
+def test_both_show_their_own_weights(page: Page, looks: list[Look]) -> None:
+    page.open(f"{HERE}&layer=encoder.0.self&head=1")
+    for selector, seen in zip((FIRST, SECOND), looks, strict=True):
+        page.drawn(seen.arrays["encoder.0.self"][1], selector)
+
+
+def test_the_difference_is_the_first_minus_the_second(page: Page, looks: list[Look]) -> None:
+    page.open(f"{HERE}&layer=encoder.0.self&head=1")
+    one, other = (seen.arrays["encoder.0.self"][1] for seen in looks)
+    drawn = page.drawn(one - other, DIFFERENCE, atol=1e-3)
+    assert drawn.rows == drawn.columns == [*TEXT.split(), "</s>"]
+
+
+def test_the_second_follows_the_first_to_another_layer(page: Page, looks: list[Look]) -> None:
+    page.open(HERE)
+    page.one(SECOND)
+    page.choose("Layer", "encoder.0.self", ".pair > .card:nth-child(1)")
+    page.choose("Head", 0, ".pair > .card:nth-child(1)")
+    for selector, seen in zip((FIRST, SECOND), looks, strict=True):
+        page.drawn(seen.arrays["encoder.0.self"][0], selector)
+    page.drawn(looks[0].arrays["encoder.0.self"][0] - looks[1].arrays["encoder.0.self"][0], DIFFERENCE, atol=1e-3)
+
+
+def test_one_can_be_made_to_write_what_the_other_wrote(page: Page, runs: Path, looks: list[Look]) -> None:
+    page.open(f"{HERE}&layer=decoder.0.cross&head=0")
+    page.one(DIFFERENCE)
+    page.choose("Each writes", "a")
+    forced = look(open_run(runs / "poor"), TEXT, looks[0].written.text)
+    page.drawn(forced.arrays["decoder.0.cross"][0], SECOND)
+    page.drawn(looks[0].arrays["decoder.0.cross"][0], FIRST)
+    words = [" ".join(text.split()) for text in page.texts(".output .large")]
+    assert words == [looks[0].written.text] * 2
+
+
+def test_a_typed_sentence_is_read_by_both(page: Page, runs: Path) -> None:
+    page.open(HERE)
+    page.one(SECOND)
+    page.write("Sentence", "deux deux")
+    for name, selector in (("good", FIRST), ("poor", SECOND)):
+        seen = look(open_run(runs / name), "deux deux")
+        shown = page.drawn(seen.arrays["alignment"][0], selector)
+        assert shown.columns == ["deux", "deux"]
+
+
+def test_a_run_compared_with_itself_differs_in_nothing(page: Page) -> None:
+    page.open("#/compare/good/good?text=un+deux&layer=encoder.0.self")
+    page.drawn(np.zeros((3, 3)), DIFFERENCE)
+    page.says(".difference", "0 % of a row")
+
+
+def test_runs_of_different_families_are_not_subtracted(page: Page) -> None:
+    page.open("#/compare/good/decoder?text=un+deux")
+    page.says(".compared", "cannot be subtracted")
+    assert page.texts(".pair h3")[0] == "good"
