@@ -177,7 +177,8 @@ def telling_head(address: str, run: str) -> Head:
 def look_page(run: Path, folder: Path) -> str:
     """The address of the page that `regard look` writes."""
     file = folder / "page.html"
-    subprocess.run([sys.executable, "-m", "regard", "look", str(run), SENTENCE, "--out", str(file)], check=True)
+    command = [sys.executable, "-m", "regard", "look", str(run), SENTENCE, "--out", str(file)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return file.as_uri()
 
 

@@ -17,8 +17,8 @@ from selenium.webdriver.chrome.service import Service
 
 FLAGS = """
     --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --no-default-browser-check
-    --disable-background-networking --disable-component-update --disable-sync --disable-extensions --disable-back-forward-cache
-    --no-proxy-server --force-device-scale-factor=1 --force-prefers-reduced-motion --window-size=1280,900
+    --disable-background-networking --disable-component-update --disable-sync --disable-extensions --no-proxy-server
+    --disable-back-forward-cache --force-device-scale-factor=1 --force-prefers-reduced-motion --window-size=1280,900
 """.split()
 LOGS = {"browser": "ALL", "performance": "ALL"}  # the console, and every request
 
