@@ -144,7 +144,7 @@ function showTree(section, { tree, translations, seconds }, onChoose) {
     h("p", { class: "hint" },
       `A beam of ${BEAM}, in ${figure(Math.round(1000 * seconds))} ms; a branch is as thick as its token is `,
       "probable. Choose an end to look at it.",
-      parts > 1 ? ` Here the text is read whole; to translate it, the model reads it in ${parts} parts.` : ""),
+      parts > 1 ? ` Here the text is read whole; to translate it, it is read in ${parts} parts.` : ""),
     drawTree(tree, { onChoose }),
     h("ol", { class: "alternatives-list" }, alternatives));
 }
