@@ -23,6 +23,10 @@ def serve(runs: Path, host: str, port: int, token: str | None = None, open_page:
     check_folder(runs)
     token = chosen_token(host, token)
     with contextlib.closing(listen(host, port)) as listener:
+        if not runs.exists():
+            print(
+                f"there is no folder {runs} yet; runs appear when it has some (regard demo trains one)", file=sys.stderr
+            )
         address = address_of(listener, token and quote(token, safe=""))
         with contextlib.suppress(KeyboardInterrupt):
             run(runs, token, listener, address, open_page)
@@ -65,8 +69,6 @@ def check_folder(runs: Path) -> None:
         raise ValueError(f"{runs} is a run itself; name the folder that it lies in: --runs {runs.parent}")
     if runs.exists() and not runs.is_dir():
         raise ValueError(f"{runs} is no folder")
-    if not runs.exists():
-        print(f"there is no folder {runs} yet; runs appear when it has some (regard demo trains one)", file=sys.stderr)
 
 
 def chosen_token(host: str, token: str | None) -> str | None:
