@@ -24,12 +24,13 @@ class Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     root = Parser(
         prog="regard",
-        description="Attention models: train them on your own files, use them, score them, see what they are made of.",
+        description="Attention models: train them on your own files, use them, score them, look inside.",
         epilog="examples:\n"
         "  regard demo\n"
         "  regard train translate --train train.tsv --valid valid.tsv --run runs/my\n"
         '  regard translate runs/my "A sentence."\n'
         '  regard look runs/my "A sentence."\n'
+        "  regard studio\n"
         "  regard describe transformer-base\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

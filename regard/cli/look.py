@@ -41,7 +41,7 @@ def add(verbs: Any) -> None:
         metavar="LAYER.HEAD",
         action="append",
         default=[],
-        help="switch a head off, and see what changes; may be repeated. 3.5 is head 5 of all attention in block 3",
+        help="switch a head off, and see what changes; may be repeated. 3.1 is head 1 of all attention in block 3",
     )
     verb.add_argument("--importance", action="store_true", help="what the output loses without each head")
     verb.add_argument("--gold", metavar="LINKS", help="the right word alignment, as 0-0 1-2, to be outlined")
