@@ -232,8 +232,9 @@ class Look(Record):
 
 
 def _alignment(plain: Mapping[str, Any]) -> Alignment:
-    links = {name: plain[name] and [(s, t) for s, t in plain[name]] for name in ("links", "gold")}
-    return Alignment(**{**plain, **links, "links": links["links"] or []})
+    """JSON has lists where links are pairs."""
+    gold = None if plain["gold"] is None else [(s, t) for s, t in plain["gold"]]
+    return Alignment(**{**plain, "links": [(s, t) for s, t in plain["links"]], "gold": gold})
 
 
 @dataclass(frozen=True)
