@@ -27,6 +27,7 @@ T = TypeVar("T")
 PATIENCE = 20.0  # seconds; a machine may be busy with other things
 HALF = {"rtol": 1e-3, "atol": 1e-6}  # weights travel in half precision
 COUNT = itertools.count()
+FRAMES = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
 ALL = (Keys.CONTROL, "a", Keys.NULL)  # selects what a field holds, so that it is typed over
 LUMINANCE = "([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b"
 
@@ -109,8 +110,10 @@ class Page:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def one(self, selector: str) -> WebElement:
-        """Waits for it to be there."""
-        return self.until(lambda: next(iter(self.all(selector)), None), f"there is no {selector}")
+        """Waits for it to be there, and two frames more: in the first a picture learns its room and is drawn anew."""
+        self.until(lambda: self.all(selector), f"there is no {selector}")
+        self.driver.execute_async_script(FRAMES)
+        return self.until(lambda: next(iter(self.all(selector)), None), f"there is no {selector} any more")
 
     def text(self, selector: str) -> str:
         return str(self.js("return document.querySelector(arguments[0])?.innerText ?? ''", selector))
@@ -174,9 +177,9 @@ class Page:
         """(name, value, whether it is hidden) of a list of bars."""
         return [tuple(bar) for bar in self.js(READ_BARS, self.one(selector))]  # type: ignore[misc]
 
-    def pixels(self, canvas: WebElement) -> NDArray[np.float64]:
+    def pixels(self, selector: str) -> NDArray[np.float64]:
         """How light each pixel of a canvas is, once it was painted: (height, width)."""
-        return np.array(self.until(lambda: self.js(READ_PIXELS, canvas), "the canvas stays empty"))
+        return np.array(self.until(lambda: self.js(READ_PIXELS, self.one(selector)), f"{selector} stays empty"))
 
     # --- what a person does -------------------------------------------------------------------------------------------
 
@@ -194,11 +197,15 @@ class Page:
     def click(self, name: str, within: str = "main") -> None:
         """A button by what it says."""
         path = f".//button[normalize-space(.)={json.dumps(name, ensure_ascii=False)}]"
-        self.until(lambda: next(iter(self.one(within).find_elements(By.XPATH, path)), None)).click()
+        self.until(lambda: [button.click() for button in self.one(within).find_elements(By.XPATH, path)[:1]])
 
     def hover(self, selector: str) -> None:
-        self.js("arguments[0].scrollIntoView({ block: 'center' })", self.one(selector))
-        self.until(lambda: ActionChains(self.driver, duration=0).move_to_element(self.one(selector)).perform() or True)
+        def point() -> bool:
+            self.js("arguments[0].scrollIntoView({ block: 'center' })", self.one(selector))
+            ActionChains(self.driver, duration=0).move_to_element(self.one(selector)).perform()
+            return True
+
+        self.until(point)
 
     def leave(self) -> None:
         """Move the pointer to where it does nothing."""

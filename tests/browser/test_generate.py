@@ -92,8 +92,7 @@ def test_a_large_map_is_a_canvas_that_tells_the_same_numbers(page: Page, decoder
     seen = look(decoder, LONG).arrays["decoder.0.self"][0]
     assert seen.size > 2500
     page.open(f"#/run/decoder/translate?text={LONG.replace(' ', '+')}&layer=decoder.0.self&head=0&units=tokens")
-    canvas = page.one('.matrix[data-mode="canvas"] canvas')
-    pixels = page.pixels(canvas)
+    pixels = page.pixels('.matrix[data-mode="canvas"] canvas')
     assert pixels.shape == seen.shape
     assert (np.diff(pixels.flatten()[np.argsort(seen, axis=None)]) <= 0).all()
     page.js("document.querySelector('.matrix-picture').focus()")

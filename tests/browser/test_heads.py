@@ -27,13 +27,13 @@ def test_there_is_a_picture_for_every_head_of_every_layer(page: Page, seen: Look
 
 def test_a_picture_is_darker_where_its_head_looks_more(page: Page, seen: Look) -> None:
     page.open(HERE)
-    page.one(".head")
-    for canvas in page.all(".head canvas"):
-        weights = seen.arrays[canvas.get_attribute("data-layer")][int(canvas.get_attribute("data-head"))]
-        lightness = page.pixels(canvas)
-        assert lightness.shape == weights.shape
-        assert (np.diff(lightness.flatten()[np.argsort(weights, axis=None)]) <= 0).all()
-        assert np.ptp(lightness) > 60
+    for layer in seen.layers:
+        for head in range(layer.heads):
+            weights = seen.arrays[layer.name][head]
+            lightness = page.pixels(f'.head canvas[data-layer="{layer.name}"][data-head="{head}"]')
+            assert lightness.shape == weights.shape
+            assert (np.diff(lightness.flatten()[np.argsort(weights, axis=None)]) <= 0).all()
+            assert np.ptp(lightness) > 60
 
 
 def test_an_opened_head_draws_a_line_for_every_weight_that_can_be_seen(page: Page, seen: Look) -> None:
@@ -86,7 +86,7 @@ def test_another_sentence_is_looked_at_anew(page: Page, subject: Subject) -> Non
     page.write("Sentence", "cinq cinq")
     page.until(lambda: "five" in page.texts(".lines .pickable"))
     expected = look(subject, "cinq cinq").arrays["decoder.0.self"][0]
-    assert page.pixels(page.one('.head[data-layer="decoder.0.self"][data-head="0"] canvas')).shape == expected.shape
+    assert page.pixels('.head[data-layer="decoder.0.self"][data-head="0"] canvas').shape == expected.shape
     assert not page.all(".strips .matrix")  # the picked word was another sentence's
 
 

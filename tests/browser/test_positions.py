@@ -60,7 +60,7 @@ def test_the_length_slider_redraws(page: Page, ask: Ask) -> None:
     page.field("Length").send_keys(Keys.ARROW_RIGHT * 2)  # eight places each
     page.until(lambda: size(page, PRODUCTS) == [32, 32])
     products = np.array(ask("positions/alibi?length=32&width=8")["arrays"]["products"])
-    pixels = page.pixels(page.one(f"{PRODUCTS} canvas"))
+    pixels = page.pixels(f"{PRODUCTS} canvas")
     assert (np.diff(pixels.flatten()[np.argsort(products[0], axis=None)]) <= 0).all()
     assert told(page, PRODUCTS, 20, 4)[1] == round(float(products[0][20][4]), 3)
 
