@@ -257,9 +257,12 @@ def load_tokenizer(run: Run) -> Tokenizer:
 def load_both(run: Run) -> tuple[Model, Tokenizer]:
     """Model and tokenizer, which must belong together."""
     model, tokenizer = load_model(run), load_tokenizer(run)
-    if tokenizer.vocabulary != model.config.vocabulary:
+    text = model.config.text()
+    if text is None:
+        raise RunError(f"{run.config_path}: a model of kind {model.config.kind!r} reads no text")
+    if tokenizer.vocabulary != text.vocabulary:
         raise RunError(
-            f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {model.config.vocabulary}: "
+            f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {text.vocabulary}: "
             "they do not belong together"
         )
     return model, tokenizer

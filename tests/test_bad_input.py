@@ -153,7 +153,7 @@ def test_a_folder_that_exists_is_refused_and_stays_as_it_is(regard: Say, files: 
     [
         (["--data", "phrasbook"], "unknown data set 'phrasbook': did you mean 'phrasebook'?"),
         (["--data", "phrasebook", "--languages", "en-fa"], "no languages 'en-fa': did you mean 'en-fr'?"),
-        ([], "training needs sentence pairs: give --train and --valid files, or --data NAME"),
+        ([], "no examples were given for train and valid: name --train and --valid files, or --data NAME"),
         (["--train-source", "a.fr", "--data", "phrasebook"], "parallel files come in two"),
         (["--data", "phrasebook", "--max-stps", "3"], "unknown option 'max_stps': did you mean 'max_steps'?"),
         (["--data", "phrasebook", "--preset", "transformer-tini"], "did you mean 'transformer-tiny'?"),

@@ -1,21 +1,23 @@
-"""`regard train`: from files of sentences to a run folder."""
+"""`regard train` and `regard pretrain`: from files to a run folder."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from regard.cli.options import read_changes
+from regard.tasks import OBJECTIVES, TASKS
 
 FILES = ("train", "valid")
 RECIPE = (  # options that decide the recipe
-    *("preset", "config", "data", "languages", "columns"),
+    *("preset", "config", "data", "languages", "columns", "initial"),
     *(name + side for name in FILES for side in ("", "_source", "_target")),
 )
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    train: argparse.ArgumentParser = verbs.add_parser(
         "train",
         help="train a model on your own files",
         description="Train a model for a task, into a new run folder. Progress goes to stderr.",
@@ -30,18 +32,39 @@ def add(verbs: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    verb.add_argument("task", choices=("translate",), metavar="TASK", help="translate")
+    add_options(train, TASKS)
+    train.add_argument("--from", dest="initial", metavar="DIR", help="a run whose trained model to begin from")
+    train.add_argument("--frozen", action="store_true", help="with --from: keep the weights that come from there")
+    for name in FILES:
+        train.add_argument(f"--{name}-source", metavar="FILE", help="the source side of two parallel files")
+        train.add_argument(f"--{name}-target", metavar="FILE", help="the target side of two parallel files")
+    train.add_argument("--languages", metavar="en-fr", help="the languages of a named data set")
+    if OBJECTIVES:
+        pretrain: argparse.ArgumentParser = verbs.add_parser(
+            "pretrain",
+            help="train a model on plain text, to begin from",
+            description="Train a model on text without labels, into a new run folder; then begin from it with "
+            "`regard train TASK --from DIR`. Progress goes to stderr.",
+            epilog="examples:\n  regard pretrain bilm --train text.txt --valid valid.txt --run runs/bilm\n"
+            "  regard train tag --train tags.tsv --valid valid.tsv --from runs/bilm --frozen --run runs/tagger\n",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        add_options(pretrain, OBJECTIVES)
+
+
+def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None:
+    """What every training takes."""
+    about = "; ".join(f"{name}: {text}" for name, text in tasks.items())
+    verb.add_argument("task", choices=tuple(tasks), metavar="TASK", help=about)
     verb.add_argument("--run", required=True, metavar="DIR", help="the folder to write; it must not exist")
     verb.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
-    verb.add_argument("--preset", metavar="NAME", default=None, help="the model (default translator)")
+    verb.add_argument("--preset", metavar="NAME", default=None, help="the model (default: the task's usual one)")
     verb.add_argument("--config", metavar="FILE", help="a recipe in YAML; options win over it")
     for name in FILES:
-        verb.add_argument(f"--{name}", metavar="FILE", help=f"{name} pairs: TSV, JSONL or CSV, .gz too")
-        verb.add_argument(f"--{name}-source", metavar="FILE", help="the source side of two parallel files")
-        verb.add_argument(f"--{name}-target", metavar="FILE", help="the target side of two parallel files")
-    verb.add_argument("--data", metavar="NAME", help="a named data set instead of files: phrasebook, multi30k, tatoeba")
-    verb.add_argument("--languages", metavar="en-fr", help="the languages of a named data set")
-    verb.add_argument("--columns", metavar="SOURCE,TARGET", help="the columns of JSONL and CSV files")
+        verb.add_argument(f"--{name}", metavar="FILE", help=f"{name} examples: TSV, JSONL, CSV or text, .gz too")
+    verb.add_argument("--data", metavar="NAME", help="a named data set instead of files (`regard list data`)")
+    verb.add_argument("--columns", metavar="A,B", help="the columns of JSONL and CSV files")
     verb.set_defaults(run_verb=run)
 
 
@@ -52,30 +75,32 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
     folder = Run(options.run)
     if options.resume:
-        given = [f"--{name.replace('_', '-')}" for name in RECIPE if getattr(options, name) is not None]
+        given = [f"--{name.replace('_', '-')}" for name in RECIPE if getattr(options, name, None) is not None]
         if given + rest:
             raise ValueError(f"option {(given + rest)[0]} cannot be changed when resuming")
         progress = resume(folder)
     else:
         columns = options.columns.split(",") if options.columns else None
-        data = {name: fields for name in FILES if (fields := pair_data(options, name, columns))}
-        progress = start(folder, make_recipe(options.task, data, options.preset, options.config, read_changes(rest)))
+        data = {name: fields for name in FILES if (fields := named_data(options, name, columns))}
+        begin = {"run": options.initial, "frozen": options.frozen} if getattr(options, "initial", None) else None
+        changes = read_changes(rest)
+        progress = start(folder, make_recipe(options.task, data, options.preset, options.config, changes, begin))
     if progress.best is None:
         print(
-            f"stopped at step {progress.step:,}; go on with: regard train {options.task} --run {options.run} --resume"
+            f"stopped at step {progress.step:,}; "
+            f"go on with: regard {options.verb} {options.task} --run {options.run} --resume"
         )
         return
     metrics = "  ".join(f"{name} {value:.2f}" for name, value in progress.metrics.items())
     print(f"{options.run}: step {progress.step:,}  {metrics}  (best at step {progress.best_step:,})")
 
 
-def pair_data(options: argparse.Namespace, name: str, columns: list[str] | None) -> dict[str, Any]:
-    """The fields of `PairData` that the options name."""
-    file = getattr(options, name)
-    source, target = getattr(options, f"{name}_source"), getattr(options, f"{name}_target")
-    data: dict[str, Any] = {"file": file, "source": source, "target": target}
-    if options.data and file is None and source is None:
-        data |= {"name": options.data, "languages": options.languages, "split": name}
+def named_data(options: argparse.Namespace, name: str, columns: list[str] | None) -> dict[str, Any]:
+    """The fields of the task's data that the options name."""
+    given = {part: getattr(options, f"{name}_{part}", None) for part in ("source", "target")}
+    data: dict[str, Any] = {"file": getattr(options, name), **given}
+    if options.data and not any(data.values()):
+        data |= {"name": options.data, "languages": getattr(options, "languages", None), "split": name}
     if columns:
         data["columns"] = columns
     return {key: value for key, value in data.items() if value is not None}

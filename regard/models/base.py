@@ -22,8 +22,6 @@ from regard.nn.masks import Mask, positions_of
 class ModelConfig(Part, family="model"):
     """A whole network; `build` makes it with fresh weights."""
 
-    vocabulary: Size
-    width: Size = 512
     init: InitConfig = Xavier()
 
     def build(self) -> Model:
@@ -37,9 +35,44 @@ class ModelConfig(Part, family="model"):
         """The modules, their matrices not yet initialised."""
         raise TypeError(f"{type(self).__name__} is a family, not a model")
 
+    def text(self) -> TextModelConfig | None:
+        """Of itself or of the model inside it, whichever reads tokens; None where none does."""
+        return None
+
 
 @dataclass(frozen=True, kw_only=True)
-class SourceWriterConfig(ModelConfig):
+class TextModelConfig(ModelConfig):
+    """Of a model that reads tokens."""
+
+    vocabulary: Size
+    width: Size = 512
+
+    def text(self) -> TextModelConfig:
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextReaderConfig(TextModelConfig):
+    """Of a model that reads a text whole."""
+
+    def assemble(self) -> TextReader:
+        raise TypeError(f"{type(self).__name__} is a family, not a model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriterConfig(TextModelConfig):
+    """Of a model that writes token by token."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabellerConfig(ModelConfig):
+    """Of a model that gives one of so many `labels` to a text, or to each of its tokens."""
+
+    labels: Size = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceWriterConfig(WriterConfig):
     """Of a model that reads a source and writes a target. They share one token table unless `source_vocabulary` gives
     the source its own."""
 
@@ -87,6 +120,29 @@ class Model(nn.Module):
     def whole(self, tokens: Tensor, mask: Mask, memory: Memory | None = None) -> Context:
         """The context of a pass over a whole batch."""
         return Context.whole(tokens, mask, memory).of(self)
+
+
+class TextReader(Model):
+    """A model that reads a text whole: tokens (B, T), of which `keep` are real, → states (B, T, `states_width`)."""
+
+    states_width: int
+
+    def encode(self, tokens: Tensor, keep: Tensor | None = None) -> Memory:
+        raise TypeError(f"{type(self).__name__} does not say how it reads")
+
+
+class TextLabeller(Model):
+    """A model that judges a text: tokens (B, T), of which `keep` are real, → logits (B, labels)."""
+
+    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
+        raise TypeError(f"{type(self).__name__} does not say how it judges")
+
+
+class TokenLabeller(Model):
+    """A model that judges every token: tokens (B, T), of which `keep` are real, → logits (B, T, labels)."""
+
+    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
+        raise TypeError(f"{type(self).__name__} does not say how it judges")
 
 
 @dataclass
@@ -210,6 +266,7 @@ class Writer(Model):
     """A model that writes token by token. `branches` says whether hypotheses may share a row of its state."""
 
     branches = False
+    config: WriterConfig
     head: Head
 
     def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from regard.models.base import ModelConfig, StackWriter, State
+from regard.models.base import StackWriter, State, WriterConfig
 from regard.nn.block import Stack
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
@@ -15,7 +15,7 @@ from regard.nn.masks import Mask
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decoder(ModelConfig, kind="decoder"):
+class Decoder(WriterConfig, kind="decoder"):
     """Embedding, one causal stack, output head."""
 
     embedding: EmbeddingConfig = TokenEmbedding()

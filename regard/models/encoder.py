@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from regard.models.base import Model, ModelConfig
+from regard.models.base import TextReader, TextReaderConfig
 from regard.nn.block import Stack
 from regard.nn.context import Memory
 from regard.nn.cost import Cost, Shape
@@ -17,7 +17,7 @@ from regard.nn.pooling import PoolConfig
 
 
 @dataclass(frozen=True, kw_only=True)
-class Encoder(ModelConfig, kind="encoder"):
+class Encoder(TextReaderConfig, kind="encoder"):
     """Embedding, one stack, and, where they are given, a pooled vector and an output head."""
 
     embedding: EmbeddingConfig = TokenEmbedding()
@@ -29,11 +29,12 @@ class Encoder(ModelConfig, kind="encoder"):
         return EncoderModel(self)
 
 
-class EncoderModel(Model):
+class EncoderModel(TextReader):
     """`forward` gives logits for every token, or the states where the model has no head."""
 
     def __init__(self, config: Encoder) -> None:
         super().__init__(config)
+        self.states_width = config.width
         encoder = config.encoder.build(config.width, causal=False)
         self.embedding = config.embedding.build(config.vocabulary, config.width, encoder.position)
         self.encoder = encoder

@@ -43,13 +43,18 @@ silences: ContextVar[tuple[Silence, ...]] = ContextVar("silences", default=())
 
 
 def watcher_of(model: nn.Module) -> Watcher | None:
-    """Whoever watches this model in this thread; the newest, where there are several."""
-    return next((watcher for watcher in reversed(watchers.get()) if watcher.model is model), None)
+    """Whoever watches this model, or one that it is a part of, in this thread; the newest, where there are several."""
+    return next((watcher for watcher in reversed(watchers.get()) if holds(watcher.model, model)), None)
 
 
 def silence_of(model: nn.Module) -> Silence | None:
     """The heads of this model that are silent in this thread."""
-    return next((silence for silence in reversed(silences.get()) if silence.model is model), None)
+    return next((silence for silence in reversed(silences.get()) if holds(silence.model, model)), None)
+
+
+def holds(whole: nn.Module, part: nn.Module) -> bool:
+    """Whether a model is another, or stands inside it, as the reader of a classifier does."""
+    return whole is part or any(module is part for module in whole.modules())
 
 
 @dataclass

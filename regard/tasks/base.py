@@ -11,9 +11,9 @@ import numpy as np
 from torch import Tensor
 
 from regard.checkpoint import Run
-from regard.config import Part
+from regard.config import ConfigError, Part
 from regard.data.batches import Batches
-from regard.models import Model, ModelConfig
+from regard.models import Model, ModelConfig, TextReaderConfig
 
 Say = Callable[[str], None]  # takes one line of progress
 
@@ -21,12 +21,20 @@ Say = Callable[[str], None]  # takes one line of progress
 @dataclass(frozen=True)
 class TaskConfig(Part, family="task"):
     """What a model is trained for. `metrics` are what it is judged by: name → whether higher is better; the first
-    chooses the best weights unless told."""
+    chooses the best weights unless told. `needed` are the fields that name data, each with its split of a named set.
+    `preset` and `usual`, fields of the training, are what is taken where nothing else is asked for."""
 
     metrics: ClassVar[Mapping[str, bool]] = {}
+    needed: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid"}
+    preset: ClassVar[str] = ""
+    usual: ClassVar[Mapping[str, Any]] = {}
 
     def check_model(self, model: ModelConfig) -> None:
         """Raise `ConfigError` where a model cannot learn the task."""
+
+    def around(self, reader: TextReaderConfig) -> ModelConfig:
+        """The model that learns the task from what a trained reader makes of a text."""
+        raise ConfigError(f"the task {self.kind!r} cannot begin from a model of kind {reader.kind!r}")
 
     def open(self, folder: Path, say: Say) -> Task:
         """Prepare the data in the run folder, or find it prepared; `say` hears what takes its time."""

@@ -50,6 +50,7 @@ class Translation(TaskConfig, kind="translate"):
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {"bleu": True, "chrf": True, "loss": False}
+    preset: ClassVar[str] = "translator"
 
     train: PairData = PairData()
     valid: PairData = PairData()

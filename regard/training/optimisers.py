@@ -45,7 +45,7 @@ class AdamW(OptimiserConfig, kind="adamw"):
     """Adam with decoupled weight decay; betas and epsilon as the Transformer's. arXiv:1711.05101"""
 
     def build(self, model: nn.Module) -> list[torch.optim.Optimizer]:
-        return [self.adam(model.parameters(), self.rate)]
+        return [self.adam(learning(model), self.rate)]
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ class MuonAndAdamW(OptimiserConfig, kind="muon"):
     def build(self, model: nn.Module) -> list[torch.optim.Optimizer]:
         layers = [module for module in model.modules() if isinstance(module, Linear)]
         pieces = {id(layer.weight): layer.pieces for layer in layers}
-        matrices = [p for p in model.parameters() if id(p) in pieces]
-        others = [p for p in model.parameters() if id(p) not in pieces]
-        muon = Muon(matrices, pieces, self.matrix_rate, self.momentum, self.decay)
-        return [remember_rates(muon), self.adam(others, self.rate)]
+        matrices = [p for p in learning(model) if id(p) in pieces]
+        others = [p for p in learning(model) if id(p) not in pieces]
+        muon = [Muon(matrices, pieces, self.matrix_rate, self.momentum, self.decay)] if matrices else []
+        return [*map(remember_rates, muon), *([self.adam(others, self.rate)] if others else [])]
 
 
 class Muon(torch.optim.Optimizer):
@@ -123,6 +123,11 @@ def orthogonalise(matrices: Tensor, rounds: int = 5) -> Tensor:
         x = a * x + (b * square + c * square @ square) @ x
     orthogonal: Tensor = x.mT if turned else x
     return orthogonal
+
+
+def learning(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters that are not frozen."""
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 
 def remember_rates(optimiser: torch.optim.Optimizer) -> torch.optim.Optimizer:

@@ -8,16 +8,19 @@ from typing import Any
 
 import yaml
 
-from regard.config import ConfigError, change, from_dict, to_dict
+from regard.checkpoint import Run
+from regard.config import ConfigError, change, from_dict, kinds, nearest, to_dict
 from regard.data.catalogue import DATA_SETS
 from regard.models import ModelConfig
+from regard.tasks.base import TaskConfig
+from regard.training.initial import reader_of
 from regard.training.loop import Training
 from regard.training.optimisers import MuonAndAdamW
 from regard.training.schedules import StableDecay
-from regard.training.session import Recipe
+from regard.training.session import Recipe, start
 from regard.zoo import get
 
-DEFAULT = "translator"
+Where = str | Path | tuple[str, str] | Mapping[str, Any]
 MEASURED = 128  # the width of the models that the usual rates were found with
 SIDES = 2  # of parallel files
 
@@ -28,34 +31,53 @@ def make_recipe(
     preset: str | None = None,
     file: str | Path | None = None,
     changes: Mapping[str, Any] | None = None,
+    initial: Mapping[str, Any] | None = None,
 ) -> Recipe:
     """The recipe of a file, or the defaults; then the data that was named; then every other change.
 
     `data` are fields of the task by name: {"train": {"file": "a.tsv"}}. In a file, `preset` names a model and `model`
-    then holds changes to it.
+    then holds changes to it. `initial` are the fields of `Initial`: a run whose trained model this one is built around.
     """
     given = read_file(file) if file is not None else {}
-    model = given.pop("model", {})
-    name = preset or given.pop("preset", None)
-    given.pop("preset", None)
-    config = (
-        change(get(name or DEFAULT), model) if name or "kind" not in model else from_dict(ModelConfig, model, "model")
-    )
     fields = {"kind": task, **given.pop("task", {}), **data}
-    for part in ("train", "valid"):
-        if not fields.get(part):
-            raise ConfigError("training needs sentence pairs: give --train and --valid files, or --data NAME")
-    training = {**to_dict(usual_training(config)), **given.pop("training", {})}
-    whole = {**given, "task": fields, "model": to_dict(config), "training": training}
+    kind = task_of(fields["kind"])
+    missing = [part for part in kind.needed if not fields.get(part)]
+    if missing:
+        raise ConfigError(
+            f"no examples were given for {' and '.join(missing)}: name --train and --valid files, or --data NAME"
+        )
+    begin = initial or given.pop("initial", None)
+    given.pop("initial", None)
+    named, model = given.pop("preset", None), given.pop("model", {})
+    if begin:
+        config = change(from_dict(TaskConfig, fields, "task").around(reader_of(Run(begin["run"]))), model)
+    elif preset or named or "kind" not in model:
+        config = change(get(preset or named or kind.preset), model)
+    else:
+        config = from_dict(ModelConfig, model, "model")
+    training = {**to_dict(usual_training(config)), **kind.usual, **given.pop("training", {})}
+    whole = {**given, "task": fields, "model": to_dict(config), "training": training, "initial": begin}
     return change(from_dict(Recipe, whole), dict(changes or {}))
 
 
+def task_of(kind: str) -> type[TaskConfig]:
+    """The class of a task's config by its kind."""
+    known = kinds(TaskConfig)
+    if kind not in known:
+        raise ConfigError(f"unknown task {kind!r}: {nearest(str(kind), known)}")
+    found = known[kind]
+    assert issubclass(found, TaskConfig)
+    return found
+
+
 def usual_training(model: ModelConfig) -> Training:
-    """What learnt most in a given time on a few cores (docs/experiments.md); a recipe or an option may say otherwise.
+    """What learnt most in a given time on a few cores (docs/experiments.md); a task, a recipe or an option may say
+    otherwise.
 
     Wider models take lower rates: a step of one size changes more of what a wide matrix computes.
     """
-    scale = min(1.0, MEASURED / model.width)
+    text = model.text()
+    scale = 1.0 if text is None else min(1.0, MEASURED / text.width)
     return Training(
         batch_tokens=2560,
         optimiser=MuonAndAdamW(rate=2.4e-3 * scale, matrix_rate=8e-3 * scale),
@@ -76,7 +98,7 @@ def read_file(path: str | Path) -> dict[str, Any]:
     return given
 
 
-def where(data: str | Path | tuple[str, str] | Mapping[str, Any], split: str) -> dict[str, Any]:
+def where(data: Where, split: str) -> dict[str, Any]:
     """The fields that name data: of a set by its name, of one file, or of two parallel files."""
     if isinstance(data, Mapping):
         return dict(data)
@@ -91,19 +113,21 @@ def train(
     task: str,
     run: str | Path,
     *,
-    train: str | Path | tuple[str, str] | Mapping[str, Any],
-    valid: str | Path | tuple[str, str] | Mapping[str, Any],
+    train: Where | None = None,
+    valid: Where | None = None,
     preset: str | None = None,
     recipe: str | Path | None = None,
+    initial: str | Path | None = None,
+    frozen: bool = False,
     **changes: Any,
 ) -> dict[str, float]:
     """Train a model into a new run folder, as `regard train` does; returns the metrics of the last validation.
 
-    `train` and `valid` are a file, two parallel files, the name of a data set, or the fields of `PairData`; `changes`
-    are fields of the recipe, named as on the command line: `max_steps=500, dropout=0.2`.
+    `train` and `valid` are a file, two parallel files, the name of a data set, or the fields of the task's data, such
+    as `PairData`. `initial` is a run whose trained model this one is built around, `frozen` as it is. `changes` are
+    fields of the recipe, named as on the command line: `max_steps=500, dropout=0.2`.
     """
-    from regard.checkpoint import Run
-    from regard.training.session import start
-
-    data = {"train": where(train, "train"), "valid": where(valid, "valid")}
-    return start(Run(run), make_recipe(task, data, preset, recipe, changes)).metrics
+    given = {"train": train, "valid": valid}
+    data = {name: where(one, name) for name, one in given.items() if one is not None}
+    begin = None if initial is None else {"run": str(initial), "frozen": frozen}
+    return start(Run(run), make_recipe(task, data, preset, recipe, changes, begin)).metrics

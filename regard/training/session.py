@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,10 +15,11 @@ import yaml
 
 from regard import __version__, tasks
 from regard.checkpoint import Run, RunError, put_weights, read_tensors, write_text
-from regard.config import Config, ConfigError, from_dict, nearest, to_dict
+from regard.config import Config, ConfigError, fields_of, from_dict, nearest, to_dict
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
 from regard.tasks.base import TaskConfig
+from regard.training.initial import Initial, take_tokenizer, take_weights
 from regard.training.loop import Progress, Trainer, Training
 from regard.training.records import JsonLines, Output, Record, TensorBoard, progress
 from regard.training.report import write_report
@@ -28,11 +29,12 @@ tasks.register()
 
 @dataclass(frozen=True)
 class Recipe(Config):
-    """All that decides a result: what is learnt, by which model, how."""
+    """All that decides a result: what is learnt, by which model, how, and from which trained run it begins, if any."""
 
     task: TaskConfig
     model: ModelConfig
     training: Training = Training()
+    initial: Initial | None = None
 
     def check(self) -> None:
         self.task.check_model(self.model)
@@ -70,16 +72,21 @@ def write_recipe(run: Run, recipe: Recipe, findings: Mapping[str, Any] | None = 
 
 def read_recipe(run: Run) -> Recipe:
     sections = run.read_config()
-    return from_dict(Recipe, {name: sections[name] for name in ("task", "model", "training") if name in sections})
+    return from_dict(Recipe, {name: sections[name] for name in fields_of(Recipe) if name in sections})
 
 
 def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     torch.manual_seed(recipe.training.seed)
     device = choose_device(recipe.training.device)  # before the data, which may take its time
+    if recipe.initial is not None:
+        take_tokenizer(recipe.initial, run)
     task = recipe.task.open(run.path, _say)
-    recipe = Recipe(recipe.task, task.fit(recipe.model), recipe.training)
+    recipe = replace(recipe, model=task.fit(recipe.model))
     write_recipe(run, recipe)
-    model: Model = recipe.model.build().to(device)
+    model: Model = recipe.model.build()
+    if recipe.initial is not None:
+        take_weights(recipe.initial, model)
+    model = model.to(device)
     outputs: list[Output] = []
 
     def listen(record: Record) -> None:

@@ -1,0 +1,100 @@
+"""How `regard evaluate` scores a translator: BLEU, chrF and TER, speed, BLEU by length, alignment."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.cli.options import read_changes
+from regard.cli.progress import counting, say
+
+if TYPE_CHECKING:
+    from regard.data.pairs import Pair
+    from regard.look.alignment import Reading
+
+
+def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
+    """Scores by name, and what belongs to them."""
+    from regard.tasks.scores import bleu_by_length, compare, score, tokenised_bleu
+    from regard.tasks.translation import load_translator
+    from regard.tasks.translator import chosen_search
+
+    search = chosen_search(**read_changes(rest))
+    translator = load_translator(options.run)
+    other = load_translator(options.against) if options.against else None
+    pairs = read_pairs(options)
+    sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    start = time.perf_counter()
+    with counting("sentences translated", len(pairs)) as done:
+        found = [best[0].text for best in translator.translate(sources, search, options.batch, say, done)]
+    seconds = time.perf_counter() - start
+    scores = score(found, references)
+    if options.tokenised:
+        scores["tokenised BLEU"] = tokenised_bleu(found, references, options.tokenised)
+    result: dict[str, Any] = {
+        "scores": {name: {"score": one.value, "signature": one.signature} for name, one in scores.items()},
+        "by length": [
+            {"words": name, "sentences": count, "BLEU": value}
+            for name, count, value in bleu_by_length(sources, found, references)
+        ],
+        "sentences": len(pairs),
+        "sentences per second": len(pairs) / seconds,
+        "tokens per second": sum(map(len, translator.tokenizer.encode(found))) / seconds,
+    }
+    gold = [pair for pair in pairs if pair.alignment]
+    if gold and translator.reading is not None:
+        result["alignment"] = alignment(translator, translator.reading, gold)
+    if other is not None:
+        with counting(f"sentences translated by {options.against}", len(pairs)) as done:
+            others = other.texts(sources, search, options.batch, done)
+        compared = compare(found, others, references)
+        result["against"] = {"run": options.against, **{name: vars(one) for name, one in compared.items()}}
+    return result
+
+
+def read_pairs(options: argparse.Namespace) -> list[Pair]:
+    from regard.data.catalogue import DATA_SETS
+    from regard.tasks.pairs import PairData
+
+    if not (options.data or options.source or options.target):
+        raise ValueError("there is nothing to translate: give --data, or --source and --target")
+    where: dict[str, Any] = {"source": options.source, "target": options.target, "count": options.count}
+    if options.data and (options.data in DATA_SETS or not (Path(options.data).suffix or Path(options.data).exists())):
+        where |= {"name": options.data, "languages": options.languages, "split": options.split}
+    else:
+        where |= {"file": options.data, "columns": tuple(options.columns.split(",")) if options.columns else None}
+    return list(PairData(**where).pairs())
+
+
+def alignment(translator: Any, reading: Reading, gold: list[Pair]) -> dict[str, Any]:
+    """How well the layer that the run recorded aligns the reference translations."""
+    from regard.tasks.alignment import error_rate
+
+    return {"layer": reading.layer, "error rate": error_rate(translator, gold, reading), "sentences": len(gold)}
+
+
+def table(result: dict[str, Any]) -> str:
+    """For people to read."""
+    lines = [f"{name:<16}{one['score']:6.2f}   {one['signature']}" for name, one in result["scores"].items()]
+    if "alignment" in result:
+        one = result["alignment"]
+        lines.append(
+            f"{'alignment error':<16}{one['error rate']:6.3f}   {one['layer']}, {one['sentences']:,} sentences"
+        )
+    lines += ["", "words of the source    sentences    BLEU"]
+    lines += [f"{row['words']:<23}{row['sentences']:>9}  {row['BLEU']:6.2f}" for row in result["by length"]]
+    if "against" in result:
+        lines += ["", against(result["against"])]
+    speed = f"{result['sentences per second']:.1f} sentences/s, {result['tokens per second']:,.0f} tokens/s"
+    return "\n".join([*lines, "", f"{result['sentences']:,} sentences, {speed}"])
+
+
+def against(result: dict[str, Any]) -> str:
+    lines = [f"against {result['run']} (paired bootstrap, 1,000 samples)"]
+    for name, one in result.items():
+        if name != "run":
+            sure = "significant at 0.05" if one["p_value"] < 0.05 else "may be chance"
+            lines.append(f"{name:<6}{one['value']:6.2f} beside {one['other']:6.2f}   p = {one['p_value']:.3f}, {sure}")
+    return "\n".join(lines)
