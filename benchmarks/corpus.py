@@ -18,7 +18,7 @@ from benchmarks.sizes import VOCABULARY
 from regard.data.catalogue import open_data
 from regard.data.pairs import Pair
 from regard.data.tokenizers import SPECIALS, Kind, Tokenizer
-from regard.tasks.pairs import PairData
+from regard.tasks.examples import PairData
 
 LANGUAGES = f"{SOURCE}-{TARGET}"
 

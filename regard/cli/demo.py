@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
 def recipe() -> Any:
     """A small Transformer that learns the phrasebook in under three minutes on two cores."""
-    from regard.tasks.pairs import PairData
+    from regard.tasks.examples import PairData
     from regard.tasks.translation import Translation
     from regard.training.averaging import Exponential
     from regard.training.loop import Training

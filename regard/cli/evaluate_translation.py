@@ -56,7 +56,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
 def read_pairs(options: argparse.Namespace) -> list[Pair]:
     from regard.data.catalogue import DATA_SETS
-    from regard.tasks.pairs import PairData
+    from regard.tasks.examples import PairData
 
     if not (options.data or options.source or options.target):
         raise ValueError("there is nothing to translate: give --data, or --source and --target")

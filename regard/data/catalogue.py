@@ -5,8 +5,9 @@ Built-in sets are made on the spot; the others are read from the folder that the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from regard.config import nearest
 from regard.data.files import DataError
@@ -16,34 +17,45 @@ from regard.data.sources import multi30k, tatoeba
 PHRASEBOOK_TRAIN, PHRASEBOOK_OTHER = 20_000, 1_000
 
 
+Opener = Callable[[str, str, int | None], Iterable[Any]]  # languages, split, how many at most
+
+
 @dataclass(frozen=True)
 class DataSet:
-    """A set of sentence pairs: the language pairs it has (the first is the default), its splits, how it is opened.
+    """A named set: what it is, its variants (of pairs the languages; the first is the default), its splits, and how it
+    is opened as each form of examples that it has: "pairs", "labelled", "tagged", "text".
 
-    `open` takes languages, split and how many pairs at most; what it gives can be iterated again and again.
+    An opener takes languages, split and how many examples at most; what it gives can be iterated again and again.
     """
 
     name: str
     about: str
     languages: tuple[str, ...]
     splits: tuple[str, ...]
-    open: Callable[[str, str, int | None], Iterable[Pair]]
+    forms: Mapping[str, Opener]
 
 
 def open_data(
-    name: str, languages: str | None = None, split: str = "train", count: int | None = None
-) -> Iterable[Pair]:
-    """The pairs of a named set, at most `count` of them: `open_data("multi30k", "en-de", "valid")`."""
+    name: str, languages: str | None = None, split: str = "train", count: int | None = None, form: str = "pairs"
+) -> Iterable[Any]:
+    """The examples of a named set, at most `count` of them: `open_data("multi30k", "en-de", "valid")`."""
     data = data_set(name)
+    if form not in data.forms:
+        raise DataError(f"{name} has no {form} examples; those that have: {', '.join(having(form))}")
     if languages is None:
-        languages = data.languages[0]
-    if languages not in data.languages:
+        languages = data.languages[0] if data.languages else ""
+    elif languages not in data.languages:
         raise DataError(f"{name} has no languages {languages!r}: {nearest(languages, data.languages)}")
     if split not in data.splits:
         raise DataError(f"{name} has no split {split!r}: {nearest(split, data.splits)}")
     if count is not None and count < 1:
-        raise DataError(f"{name}: {count} pairs are not allowed; it takes at least one")
-    return data.open(languages, split, count)
+        raise DataError(f"{name}: {count} examples are not allowed; it takes at least one")
+    return data.forms[form](languages, split, count)
+
+
+def having(form: str) -> list[str]:
+    """The names of the sets with examples of this form."""
+    return [name for name, data in DATA_SETS.items() if form in data.forms]
 
 
 def data_set(name: str) -> DataSet:
@@ -75,12 +87,12 @@ class _Stream:
         return self.start()
 
 
-def _first(read: Callable[[str, str], Iterable[Pair]]) -> Callable[[str, str, int | None], Iterable[Pair]]:
-    """Lets a set that is read from files be cut after so many pairs."""
+def _first(read: Callable[[str, str], Iterable[Any]]) -> Opener:
+    """Lets a set that is read from files be cut after so many examples."""
 
-    def opened(languages: str, split: str, count: int | None) -> Iterable[Pair]:
-        pairs = read(languages, split)
-        return pairs if count is None else First(pairs, count)
+    def opened(languages: str, split: str, count: int | None) -> Iterable[Any]:
+        examples = read(languages, split)
+        return examples if count is None else First(examples, count)
 
     return opened
 
@@ -100,9 +112,9 @@ _TABLE = (
         "built in: a bilingual grammar with gold alignments and tags, any number of pairs",
         ("en-fr", "fr-en"),
         ("train", "valid", "test", "long", "recombined"),
-        _phrasebook,
+        {"pairs": _phrasebook},
     ),
-    DataSet("multi30k", multi30k.ABOUT, multi30k.LANGUAGES, multi30k.SPLITS, _first(multi30k.pairs)),
-    DataSet("tatoeba", tatoeba.ABOUT, tatoeba.LANGUAGES, tatoeba.SPLITS, _first(tatoeba.pairs)),
+    DataSet("multi30k", multi30k.ABOUT, multi30k.LANGUAGES, multi30k.SPLITS, {"pairs": _first(multi30k.pairs)}),
+    DataSet("tatoeba", tatoeba.ABOUT, tatoeba.LANGUAGES, tatoeba.SPLITS, {"pairs": _first(tatoeba.pairs)}),
 )
 DATA_SETS = {data.name: data for data in _TABLE}

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any, Generic, TypeVar
+
+E = TypeVar("E")
 
 
 @dataclass(frozen=True)
@@ -25,23 +28,23 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class First:
-    """At most so many pairs of a source, as often as one iterates."""
+class First(Generic[E]):
+    """At most so many examples of a source, as often as one iterates."""
 
-    pairs: Iterable[Pair]
+    examples: Iterable[E]
     count: int
 
-    def __iter__(self) -> Iterator[Pair]:
-        return islice(iter(self.pairs), self.count)
+    def __iter__(self) -> Iterator[E]:
+        return islice(iter(self.examples), self.count)
 
     @property
     def skipped(self) -> int:
-        return skipped(self.pairs)
+        return skipped(self.examples)
 
 
-def skipped(pairs: Iterable[Pair]) -> int:
-    """How many empty lines the last pass over a source of pairs left out."""
-    return int(getattr(pairs, "skipped", 0))
+def skipped(examples: Iterable[Any]) -> int:
+    """How many empty lines the last pass over a source of examples left out."""
+    return int(getattr(examples, "skipped", 0))
 
 
 def spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:

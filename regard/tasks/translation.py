@@ -31,7 +31,7 @@ from regard.page.html import cards
 from regard.page.svg import bar_chart, word_matrix
 from regard.tasks.alignment import choose_reading, cross_weights
 from regard.tasks.base import Say, Task, TaskConfig, Validation
-from regard.tasks.pairs import PairData
+from regard.tasks.examples import PairData
 from regard.tasks.scores import bleu, bleu_by_length, chrf
 from regard.tasks.translator import Translator, padded
 

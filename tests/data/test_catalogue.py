@@ -94,7 +94,7 @@ def test_an_unknown_set_language_or_split_names_the_nearest() -> None:
         open_data("multi30k", "en-dee")
     with pytest.raises(DataError, match="tatoeba has no split 'val': did you mean 'valid'"):
         open_data("tatoeba", split="val")
-    with pytest.raises(DataError, match="0 pairs are not allowed"):
+    with pytest.raises(DataError, match="0 examples are not allowed"):
         open_data("phrasebook", count=0)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regard.config import change
-from regard.tasks.pairs import PairData
+from regard.tasks.examples import PairData
 from regard.tasks.translation import Translation
 from regard.training.loop import Training
 from regard.training.schedules import Constant

@@ -78,7 +78,7 @@ def test_data_is_named_by_file_files_or_set() -> None:
 
 
 def test_training_without_data_says_what_to_give() -> None:
-    with pytest.raises(ConfigError, match="give --train and --valid files, or --data NAME"):
+    with pytest.raises(ConfigError, match="name --train and --valid files, or --data NAME"):
         make_recipe("translate", {})
 
 

@@ -1,0 +1,85 @@
+"""Where the examples of a task come from, as a config; and sentence pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from regard.config import Config, ConfigError, Size
+from regard.data.catalogue import open_data
+from regard.data.files import DataError, PairFile, ParallelFiles
+from regard.data.pairs import First, Pair
+
+
+@dataclass(frozen=True)
+class Examples(Config):
+    """Where examples come from: a file, or a split of a named set; at most `count` of them.
+
+    A kind says its `form`, by which named sets know it, what its examples are called, and how a file is read.
+    """
+
+    form: ClassVar[str] = ""
+    called: ClassVar[str] = "examples"
+
+    file: str | None = None
+    name: str | None = None
+    languages: str | None = None
+    split: str = "train"
+    columns: tuple[str, ...] | None = None
+    count: Size | None = None
+
+    def check(self) -> None:
+        if self.file is not None and self.name is not None:
+            raise ConfigError(f"{self.called} come from one file or from a named set: choose one")
+
+    @property
+    def given(self) -> bool:
+        return any((self.file, self.name))
+
+    def open(self) -> Iterable[Any]:
+        """The examples, as often as one iterates."""
+        if self.name is not None:
+            return open_data(self.name, self.languages, self.split, self.count, self.form)
+        examples = self.read()
+        return examples if self.count is None else First(examples, self.count)
+
+    def read(self) -> Iterable[Any]:
+        """Those of the file."""
+        raise TypeError(f"{type(self).__name__} does not say how a file is read")
+
+
+@dataclass(frozen=True)
+class PairData(Examples):
+    """Where sentence pairs come from: one file, two parallel files, or a named set."""
+
+    form: ClassVar[str] = "pairs"
+    called: ClassVar[str] = "sentence pairs"
+
+    source: str | None = None
+    target: str | None = None
+
+    def check(self) -> None:
+        ways = [self.file is not None, self.source is not None or self.target is not None, self.name is not None]
+        if sum(ways) > 1:
+            raise ConfigError(
+                "sentence pairs come from one file, from two parallel files or from a named set: choose one"
+            )
+        if (self.source is None) != (self.target is None):
+            raise ConfigError(f"source {self.source!r} and target {self.target!r}: parallel files come in two")
+        if self.columns is not None and len(self.columns) != 2:
+            raise ConfigError(f"columns {','.join(self.columns)}: name two, the source's and the target's")
+
+    @property
+    def given(self) -> bool:
+        return any((self.file, self.source, self.name))
+
+    def pairs(self) -> Iterable[Pair]:
+        return self.open()
+
+    def read(self) -> Iterable[Pair]:
+        if self.file is not None:
+            return PairFile(self.file, cast("tuple[str, str] | None", self.columns))
+        if self.source is not None and self.target is not None:
+            return ParallelFiles(self.source, self.target)
+        raise DataError("no sentence pairs were given: name a file, two parallel files or a data set")
