@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -73,11 +74,14 @@ def list_tasks() -> dict[str, str]:
 
 
 def list_data() -> dict[str, str]:
-    """Data set → what it is, its languages and splits."""
+    """Data set → what it is, the forms of its examples, its languages or other variants, and its splits."""
     from regard.data.catalogue import DATA_SETS
 
+    def say(name: str, values: Iterable[str]) -> str:
+        return f"; {name} {', '.join(values)}" if values else ""
+
     return {
-        name: f"{data.about}; languages {', '.join(data.languages)}; splits {', '.join(data.splits)}"
+        name: data.about + say("forms", data.forms) + say("languages", data.languages) + say("splits", data.splits)
         for name, data in DATA_SETS.items()
     }
 

@@ -12,7 +12,7 @@ from typing import Any
 from regard.config import nearest
 from regard.data.files import DataError
 from regard.data.pairs import First, Pair
-from regard.data.sources import multi30k, tatoeba
+from regard.data.sources import imdb, multi30k, r8, sst2, tatoeba, trec
 
 PHRASEBOOK_TRAIN, PHRASEBOOK_OTHER = 20_000, 1_000
 
@@ -45,7 +45,8 @@ def open_data(
     if languages is None:
         languages = data.languages[0] if data.languages else ""
     elif languages not in data.languages:
-        raise DataError(f"{name} has no languages {languages!r}: {nearest(languages, data.languages)}")
+        known = nearest(languages, data.languages) if data.languages else "it comes in one form alone"
+        raise DataError(f"{name} has no languages {languages!r}: {known}")
     if split not in data.splits:
         raise DataError(f"{name} has no split {split!r}: {nearest(split, data.splits)}")
     if count is not None and count < 1:
@@ -116,5 +117,9 @@ _TABLE = (
     ),
     DataSet("multi30k", multi30k.ABOUT, multi30k.LANGUAGES, multi30k.SPLITS, {"pairs": _first(multi30k.pairs)}),
     DataSet("tatoeba", tatoeba.ABOUT, tatoeba.LANGUAGES, tatoeba.SPLITS, {"pairs": _first(tatoeba.pairs)}),
+    DataSet("sst2", sst2.ABOUT, (), sst2.SPLITS, {"labelled": _first(sst2.labelled)}),
+    DataSet("trec", trec.ABOUT, trec.VARIANTS, trec.SPLITS, {"labelled": _first(trec.labelled)}),
+    DataSet("imdb", imdb.ABOUT, (), imdb.SPLITS, {"labelled": _first(imdb.labelled)}),
+    DataSet("r8", r8.ABOUT, (), r8.SPLITS, {"labelled": _first(r8.labelled)}),
 )
 DATA_SETS = {data.name: data for data in _TABLE}

@@ -1,8 +1,8 @@
-"""Sentence pairs from files, read strictly and as a stream.
+"""Examples from files, read strictly and as a stream; and sentence pairs.
 
-Four forms: TSV, JSONL, CSV with a header, and two parallel text files; each may be gzipped. Lines are read as bytes and
-decoded one by one, so that every complaint names the file and the line. Nothing is guessed or repaired: a line is a
-pair, or empty (skipped and counted), or an error.
+Three forms of tables: TSV, JSONL, and CSV with a header; pairs may stand in two parallel text files too. Each may be
+gzipped. Lines are read as bytes and decoded one by one, so that every complaint names the file and the line. Nothing is
+guessed or repaired: a line is an example, or empty (skipped and counted), or an error.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar, Generic, TypeVar
 
 from regard.config import nearest
 from regard.data.pairs import Pair
 
-COLUMNS = ("source", "target")
+E = TypeVar("E")
+Line = Mapping[str, Any]  # of a table: its cells by column
+
 ALIGNMENT = "alignment"
 BOM = b"\xef\xbb\xbf"
 
@@ -29,38 +31,64 @@ class DataError(ValueError):
     """A file that is missing, damaged or not as promised; the message says where and what to do."""
 
 
-class PairFile:
-    """The sentence pairs of one file, as often as one iterates over it; the form follows from its name.
+class TableFile(Generic[E]):
+    """The examples of one file, as often as one iterates over it; the form follows from its name.
 
-    `.jsonl` holds an object a line and `.csv` a header, both with `columns` (by default "source" and "target") and
-    perhaps "alignment" in Pharaoh form ("0-0 1-2", counting words between white space); anything else is TSV, of which
-    columns after the second are ignored. `skipped` counts the empty lines of the last pass.
+    `.jsonl` holds an object a line and `.csv` a header, both with `columns` (by default those of the kind); anything
+    else is TSV, whose columns stand in this order, and further ones are ignored. `skipped` counts the empty lines of
+    the last pass, `named` says whether columns have names. A kind says what its columns are, and which example a line
+    is.
     """
 
-    def __init__(self, path: str | os.PathLike[str], columns: tuple[str, str] | None = None) -> None:
-        self.path = _existing(path)
-        self.columns = columns or COLUMNS
+    usual: ClassVar[tuple[str, ...]] = ()
+    called: ClassVar[str] = "example"
+
+    def __init__(self, path: str | os.PathLike[str], columns: tuple[str, ...] | None = None) -> None:
+        self.path = existing(path)
+        self.columns = columns or self.usual
         self.skipped = 0
         self._read = _FORMS.get(_form(self.path), _tsv)
-        if columns and self._read is _tsv:
+        self.named = self._read is not _tsv
+        if columns and not self.named:
             raise DataError(f"{self.path}: columns {columns} are named, but TSV has no names; use .jsonl or .csv")
 
-    def __iter__(self) -> Iterator[Pair]:
+    def __iter__(self) -> Iterator[E]:
         self.skipped, found = 0, 0
-        for pair in self._read(self.path, self.columns):
-            if pair is None:
+        for number, line in self._read(self.path, self.columns):
+            example = None if line is None else self.example(line, f"{self.path}, line {number}")
+            if example is None:
                 self.skipped += 1
             else:
                 found += 1
-                yield pair
-        _check_found(found, self.skipped, str(self.path))
+                yield example
+        check_found(found, self.skipped, str(self.path), self.called)
+
+    def example(self, line: Line, where: str) -> E | None:
+        """Of one line, by its columns; None where it is empty. `where` names file and line, for complaints."""
+        raise TypeError(f"{type(self).__name__} does not say what an example is")
+
+
+class PairFile(TableFile[Pair]):
+    """The sentence pairs of one file, in the columns "source" and "target"; JSONL and CSV may have a third,
+    "alignment", in Pharaoh form ("0-0 1-2", counting words between white space)."""
+
+    usual = ("source", "target")
+    called = "sentence pair"
+
+    def example(self, line: Line, where: str) -> Pair | None:
+        pair = _pair(*(text_of(line, column, where) for column in self.columns))
+        if pair is None or line.get(ALIGNMENT) is None:
+            return pair
+        sources, targets = tuple(pair.source.split()), tuple(pair.target.split())
+        links = _pharaoh(text_of(line, ALIGNMENT, where), len(sources), len(targets), where)
+        return Pair(pair.source, pair.target, sources, targets, links)
 
 
 class ParallelFiles:
     """The pairs of two text files, line by line: the first line of one is the translation of the other's first."""
 
     def __init__(self, source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-        self.source, self.target = _existing(source), _existing(target)
+        self.source, self.target = existing(source), existing(target)
         self.skipped = 0
 
     def __iter__(self) -> Iterator[Pair]:
@@ -82,15 +110,15 @@ class ParallelFiles:
             else:
                 found += 1
                 yield pair
-        _check_found(found, self.skipped, f"{self.source} and {self.target}")
+        check_found(found, self.skipped, f"{self.source} and {self.target}", "sentence pair")
 
 
-def lines(path: Path) -> Iterator[str]:
+def lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
     r"""The lines of a text file without their ends (\n or \r\n), decoded one by one; a byte order mark is dropped."""
     number = 0
     try:
         with _open(path) as file:
-            for number, line in enumerate(decoded(file, str(path)), 1):  # noqa: B007 (named when it breaks off)
+            for number, line in enumerate(decoded(file, str(path), encoding), 1):  # noqa: B007 (named when it breaks off)
                 yield line
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise DataError(
@@ -100,10 +128,10 @@ def lines(path: Path) -> Iterator[str]:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
-def decoded(file: Iterable[bytes], name: str) -> Iterator[str]:
+def decoded(file: Iterable[bytes], name: str, encoding: str = "utf-8") -> Iterator[str]:
     """Lines of bytes as text; a line that is not valid UTF-8 is named."""
     for number, line in enumerate(file, 1):
-        yield _decode(line.removeprefix(BOM) if number == 1 else line, name, number)
+        yield _decode(line.removeprefix(BOM) if number == 1 else line, name, number, encoding)
 
 
 def locate(folder: str, *names: str) -> Path:
@@ -127,21 +155,22 @@ def locate(folder: str, *names: str) -> Path:
 # --- the forms --------------------------------------------------------------------------------------------------------
 
 
-def _tsv(path: Path, columns: tuple[str, str]) -> Iterator[Pair | None]:
+def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Line | None]]:
     for number, line in enumerate(lines(path), 1):
         if not line.strip():
-            yield None
+            yield number, None
             continue
-        source, tab, rest = line.partition("\t")
-        if not tab:
-            raise DataError(f"{path}, line {number}: no tab between source and target")
-        yield _pair(source, rest.partition("\t")[0])
+        cells = line.split("\t", len(columns))
+        if len(cells) < len(columns):
+            between = f"{columns[len(cells) - 1]} and {columns[len(cells)]}"
+            raise DataError(f"{path}, line {number}: no tab between {between}")
+        yield number, dict(zip(columns, cells, strict=False))
 
 
-def _jsonl(path: Path, columns: tuple[str, str]) -> Iterator[Pair | None]:
+def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Line | None]]:
     for number, line in enumerate(lines(path), 1):
         if not line.strip():
-            yield None
+            yield number, None
             continue
         where = f"{path}, line {number}"
         try:
@@ -150,10 +179,10 @@ def _jsonl(path: Path, columns: tuple[str, str]) -> Iterator[Pair | None]:
             raise DataError(f"{where}: not JSON ({error}); .jsonl takes one object a line") from None
         if not isinstance(record, dict):
             raise DataError(f"{where}: not a JSON object; it takes one with the columns {' and '.join(columns)}")
-        yield _from_record(record, columns, where)
+        yield number, record
 
 
-def _csv(path: Path, columns: tuple[str, str]) -> Iterator[Pair | None]:
+def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Line | None]]:
     rows = csv.reader((line + "\n" for line in lines(path)), strict=True)
     header: list[str] | None = None
     try:
@@ -163,17 +192,17 @@ def _csv(path: Path, columns: tuple[str, str]) -> Iterator[Pair | None]:
                 for column in columns:
                     _check_column(column, header, f"{path}, line {rows.line_num}")
             elif not any(cell.strip() for cell in row):
-                yield None
+                yield rows.line_num, None
             elif len(row) != len(header):
                 where = f"{path}, line {rows.line_num}"
                 raise DataError(f"{where}: {len(row)} cells, but the header has {len(header)}; quote cells with commas")
             else:
-                yield _from_record(dict(zip(header, row, strict=True)), columns, f"{path}, line {rows.line_num}")
+                yield rows.line_num, dict(zip(header, row, strict=True))
     except csv.Error as error:
         raise DataError(f"{path}, line {rows.line_num}: not CSV ({error})") from None
 
 
-_Reader = Callable[[Path, tuple[str, str]], Iterator[Pair | None]]
+_Reader = Callable[[Path, Sequence[str]], Iterator[tuple[int, Line | None]]]  # the numbers of lines, and what is there
 _FORMS: dict[str, _Reader] = {".jsonl": _jsonl, ".csv": _csv}
 
 
@@ -184,9 +213,9 @@ def _form(path: Path) -> str:
 # --- one line ---------------------------------------------------------------------------------------------------------
 
 
-def _decode(line: bytes, name: str, number: int) -> str:
+def _decode(line: bytes, name: str, number: int, encoding: str) -> str:
     try:
-        return line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+        return line.removesuffix(b"\n").removesuffix(b"\r").decode(encoding)
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise DataError(
@@ -199,18 +228,15 @@ def _pair(source: str, target: str) -> Pair | None:
     return Pair(source, target) if source and target else None
 
 
-def _from_record(record: Mapping[str, Any], columns: tuple[str, str], where: str) -> Pair | None:
-    pair = _pair(*(_text(record, column, where) for column in columns))
-    if pair is None or record.get(ALIGNMENT) is None:
-        return pair
-    sources, targets = tuple(pair.source.split()), tuple(pair.target.split())
-    links = _pharaoh(_text(record, ALIGNMENT, where), len(sources), len(targets), where)
-    return Pair(pair.source, pair.target, sources, targets, links)
-
-
-def _text(record: Mapping[str, Any], column: str, where: str) -> str:
+def column_of(record: Line, column: str, where: str) -> Any:
+    """What a line has in a column, which must be there."""
     _check_column(column, record, where)
-    text = record[column]
+    return record[column]
+
+
+def text_of(record: Line, column: str, where: str) -> str:
+    """What a line has in a column, which must be a text."""
+    text = column_of(record, column, where)
     if not isinstance(text, str):
         raise DataError(f"{where}: column {column!r} is {text!r}, not a text")
     try:
@@ -241,7 +267,7 @@ def _pharaoh(text: str, sources: int, targets: int, where: str) -> tuple[tuple[i
 # --- whole files ------------------------------------------------------------------------------------------------------
 
 
-def _existing(path: str | os.PathLike[str]) -> Path:
+def existing(path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; a file is needed")
@@ -258,7 +284,7 @@ def _left(line: str | None, rest: Iterator[str]) -> int:
     return (line is not None) + sum(1 for _ in rest)
 
 
-def _check_found(found: int, skipped: int, where: str) -> None:
+def check_found(found: int, skipped: int, where: str, called: str) -> None:
     if not found:
         seen = f"all {skipped:,} lines are empty" if skipped else "nothing in it"
-        raise DataError(f"{where}: no sentence pair ({seen})")
+        raise DataError(f"{where}: no {called} ({seen})")

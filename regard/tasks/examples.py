@@ -1,14 +1,15 @@
-"""Where the examples of a task come from, as a config; and sentence pairs."""
+"""Where the examples of a task come from, as a config: sentence pairs, labelled texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from regard.config import Config, ConfigError, Size
 from regard.data.catalogue import open_data
 from regard.data.files import DataError, PairFile, ParallelFiles
+from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
 
 
@@ -79,7 +80,28 @@ class PairData(Examples):
 
     def read(self) -> Iterable[Pair]:
         if self.file is not None:
-            return PairFile(self.file, cast("tuple[str, str] | None", self.columns))
+            return PairFile(self.file, self.columns)
         if self.source is not None and self.target is not None:
             return ParallelFiles(self.source, self.target)
         raise DataError("no sentence pairs were given: name a file, two parallel files or a data set")
+
+
+@dataclass(frozen=True)
+class LabelledData(Examples):
+    """Where labelled texts come from: a file, or a named set, whose `languages` are its ways to label."""
+
+    form: ClassVar[str] = "labelled"
+    called: ClassVar[str] = "labelled texts"
+
+    def check(self) -> None:
+        super().check()
+        if self.columns is not None and len(self.columns) != 2:
+            raise ConfigError(f"columns {','.join(self.columns)}: name two, the text's and the label's")
+
+    def texts(self) -> Iterable[Labelled]:
+        return self.open()
+
+    def read(self) -> Iterable[Labelled]:
+        if self.file is None:
+            raise DataError("no labelled texts were given: name a file or a data set")
+        return LabelledFile(self.file, self.columns)

@@ -12,6 +12,7 @@ import pytest
 
 from regard.data.catalogue import DATA_SETS, open_data, swapped
 from regard.data.files import DataError
+from regard.data.labelled import Labelled
 from regard.data.pairs import Pair
 
 
@@ -29,7 +30,22 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tatoeba.mkdir()
     lines = [f"English {i // 2}.\tFrançais {i} !\tCC-BY 2.0 #{i}\n" for i in range(4_000)]
     (tatoeba / "eng-fra.tsv.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    write_labelled(tmp_path)
     return tmp_path
+
+
+def write_labelled(home: Path) -> None:
+    for name in ("sst2", "trec", "imdb", "r8"):
+        (home / name).mkdir()
+    for name, count in (("train.tsv", 20), ("dev.tsv", 4)):
+        text = "".join(f"a {name} phrase {i} \t{i % 2}\n" for i in range(count))
+        (home / "sst2" / name).write_text("sentence\tlabel\n" + text, encoding="utf-8")
+    questions = [f"{'NUM:date' if i % 3 else 'LOC:city'} Où is caf\xe9 {i // 2} ?\n" for i in range(1_200)]
+    (home / "trec" / "train.txt").write_text("".join(questions), encoding="latin-1")
+    reviews = [f"{int(i > 3_000)}\t{i}_7\tA film.<br /><br />Number {i}.\n" for i in range(6_000)]
+    (home / "imdb" / "train.tsv.gz").write_bytes(gzip.compress("".join(reviews).encode()))
+    stories = [f"{('earn', 'acq', 'ship')[i % 3]}\tstory number {i}\n" for i in range(900)]
+    (home / "r8" / "train.txt").write_text("".join(stories), encoding="utf-8")
 
 
 def test_multi30k_has_every_pair_of_its_languages(home: Path) -> None:
@@ -73,18 +89,71 @@ def test_the_phrasebook_has_the_splits_that_the_table_says() -> None:
     assert DATA_SETS["phrasebook"].splits == SPLITS
 
 
-@pytest.mark.parametrize("name", DATA_SETS)
-def test_every_set_can_be_read_twice_and_cut(home: Path, name: str) -> None:
-    for languages in DATA_SETS[name].languages:
-        pairs = open_data(name, languages, count=5)
-        assert list(pairs) == list(pairs) == list(islice(open_data(name, languages), 5))
-        assert len(list(pairs)) == 5
+EVERY = [(name, form) for name, data in DATA_SETS.items() for form in data.forms]
+every_form = pytest.mark.parametrize(("name", "form"), EVERY)
 
 
-@pytest.mark.parametrize("name", DATA_SETS)
-def test_every_split_of_every_set_has_pairs(home: Path, name: str) -> None:
+@every_form
+def test_every_set_can_be_read_twice_and_cut(home: Path, name: str, form: str) -> None:
+    for languages in DATA_SETS[name].languages or [None]:
+        examples = open_data(name, languages, count=5, form=form)
+        assert list(examples) == list(examples) == list(islice(open_data(name, languages, form=form), 5))
+        assert len(list(examples)) == 5
+
+
+@every_form
+def test_every_split_of_every_set_has_examples(home: Path, name: str, form: str) -> None:
     for split in DATA_SETS[name].splits:
-        assert isinstance(next(iter(open_data(name, split=split))), Pair)
+        example = next(iter(open_data(name, split=split, form=form)))
+        assert isinstance(example, {"pairs": Pair, "labelled": Labelled}.get(form, object))
+
+
+@pytest.mark.parametrize("name", [name for name, form in EVERY if form == "labelled"])
+def test_no_labelled_text_stands_in_both_splits(home: Path, name: str) -> None:
+    train, valid = ({one.text for one in open_data(name, split=split, form="labelled")} for split in ("train", "valid"))
+    assert train
+    assert valid
+    assert not train & valid
+
+
+def test_sst2_names_its_labels_and_leaves_its_header_out(home: Path) -> None:
+    assert list(open_data("sst2", split="valid", count=2, form="labelled")) == [
+        Labelled("a dev.tsv phrase 0", "negative"),
+        Labelled("a dev.tsv phrase 1", "positive"),
+    ]
+
+
+def test_trec_has_coarse_and_fine_labels_of_the_same_questions_in_latin_1(home: Path) -> None:
+    coarse, fine = (list(open_data("trec", kind, "valid", form="labelled")) for kind in ("coarse", "fine"))
+    assert [one.text for one in coarse] == [one.text for one in fine]
+    assert {one.label for one in coarse} == {"NUM", "LOC"}
+    assert [one.label for one in coarse] == [one.label.split(":")[0] for one in fine]
+    assert all("café" in one.text for one in fine)
+    assert len(coarse) == 500
+    assert len(list(open_data("trec", form="labelled"))) == 100  # of 600 different questions
+
+
+def test_imdb_is_shuffled_and_holds_the_last_5000_out(home: Path) -> None:
+    train, valid = (list(open_data("imdb", split=split, form="labelled")) for split in ("train", "valid"))
+    assert (len(train), len(valid)) == (1_000, 5_000)
+    assert {one.label for one in train[:50]} == {"negative", "positive"}  # the file is sorted by label
+    assert all("<br" not in one.text for one in train)
+
+
+def test_a_set_that_is_too_small_or_not_as_promised_says_so(home: Path) -> None:
+    (home / "r8" / "train.txt").write_text("earn\ta story\n", encoding="utf-8")
+    with pytest.raises(DataError, match="1 texts are too few to hold 500 of them out"):
+        list(open_data("r8", form="labelled"))
+    for name, text, said in (
+        ("r8/train.txt", "a story\n", "line 1: it is not a label, a tab and a text"),
+        ("sst2/dev.tsv", "sentence\tlabel\nwell\t2\n", "line 2: label '2' is not 0 or 1"),
+        ("trec/train.txt", "NUM What ?\n", "line 1: it is not of the form COARSE:fine question"),
+        ("imdb/train.tsv.gz", "1\tno id\n", "line 1: it is not a label, 0 or 1, an identity and a text"),
+    ):
+        path = home / name
+        path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+        with pytest.raises(DataError, match=said):
+            list(open_data(path.parent.name, split="valid", form="labelled"))
 
 
 def test_an_unknown_set_language_or_split_names_the_nearest() -> None:
@@ -96,6 +165,10 @@ def test_an_unknown_set_language_or_split_names_the_nearest() -> None:
         open_data("tatoeba", split="val")
     with pytest.raises(DataError, match="0 examples are not allowed"):
         open_data("phrasebook", count=0)
+    with pytest.raises(DataError, match="imdb has no languages 'en': it comes in one form alone"):
+        open_data("imdb", "en", form="labelled")
+    with pytest.raises(DataError, match="imdb has no pairs examples; those that have: phrasebook, multi30k"):
+        open_data("imdb")
 
 
 def test_a_missing_file_says_what_where_and_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

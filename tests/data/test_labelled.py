@@ -1,0 +1,110 @@
+"""Reading labelled texts: the same strict forms as sentence pairs, with the place of every mistake."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from regard.data.files import DataError
+from regard.data.labelled import HeldOut, Labelled, LabelledFile
+
+TEXTS = [Labelled("a fine film", "good"), Labelled('dull, "very" dull', "bad"), Labelled("so-so", "not sure")]
+
+
+def tsv(texts: list[Labelled]) -> str:
+    return "".join(f"{one.text}\t{one.label}\n" for one in texts)
+
+
+def jsonl(texts: list[Labelled]) -> str:
+    return "".join(json.dumps({"text": one.text, "label": one.label}) + "\n" for one in texts)
+
+
+def csv(texts: list[Labelled]) -> str:
+    def cell(text: str) -> str:
+        return '"' + text.replace('"', '""') + '"'
+
+    return "text,label\n" + "".join(f"{cell(one.text)},{cell(one.label)}\n" for one in texts)
+
+
+FORMS = {"tsv": tsv, "jsonl": jsonl, "csv": csv}
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def message(path: Path) -> str:
+    with pytest.raises(DataError) as error:
+        list(LabelledFile(path))
+    return str(error.value)
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_texts_as_often_as_one_asks(tmp_path: Path, form: str, ending: str) -> None:
+    file = LabelledFile(write(tmp_path / f"train.{form}{ending}", FORMS[form](TEXTS)))
+    assert list(file) == TEXTS
+    assert list(file) == TEXTS
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_columns_can_be_named(tmp_path: Path, form: str) -> None:
+    text = FORMS[form](TEXTS).replace("text", "review").replace("label", "stars")
+    assert list(LabelledFile(write(tmp_path / f"t.{form}", text), ("review", "stars"))) == TEXTS
+
+
+def test_naming_columns_of_a_tsv_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="TSV has no names"):
+        LabelledFile(write(tmp_path / "t.tsv", tsv(TEXTS)), ("review", "stars"))
+
+
+def test_labels_of_json_may_be_whole_numbers_or_truths(tmp_path: Path) -> None:
+    lines = [json.dumps({"text": "a", "label": label}) for label in (1, 0, -1, True, "2")]
+    assert [one.label for one in LabelledFile(write(tmp_path / "t.jsonl", "\n".join(lines)))] == [
+        *("1", "0", "-1", "true", "2")
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_label_without_a_text_is_skipped_and_counted_a_text_without_a_label_is_an_error(
+    tmp_path: Path, form: str
+) -> None:
+    file = LabelledFile(write(tmp_path / f"t.{form}", FORMS[form]([TEXTS[0], Labelled(" ", "good"), TEXTS[1]]) + "\n"))
+    assert list(file) == TEXTS[:2]
+    assert file.skipped == 2
+    path = write(tmp_path / f"u.{form}", FORMS[form]([TEXTS[0], Labelled("hm", " ")]))
+    assert message(path).endswith("the text has no label; give it one or take the line out")
+    assert f"line {3 if form == 'csv' else 2}" in message(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("t.tsv", "good film\n", "line 1: no tab between text and label"),
+        ("t.tsv", "sentence\tlabel\nwell\tgood\n", "line 1: 'label' names a column"),
+        ("t.jsonl", '{"text": "a", "lable": "b"}\n', "line 1: no column 'label': did you mean 'lable'?"),
+        ("t.jsonl", '{"text": "a", "label": 0.5}\n', "line 1: column 'label' is 0.5, not a text"),
+        ("t.jsonl", '{"text": "a", "label": null}\n', "line 1: column 'label' is None, not a text"),
+        ("t.csv", "txt,label\na,b\n", "line 1: no column 'text': did you mean 'txt'?"),
+        ("t.tsv", "", "no labelled text (nothing in it)"),
+        ("t.tsv", "\n \n", "no labelled text (all 2 lines are empty)"),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong_with_it_and_where(tmp_path: Path, name: str, text: str, said: str) -> None:
+    path = write(tmp_path / name, text)
+    assert message(path).startswith(str(path))
+    assert said in message(path)
+
+
+def test_what_is_held_out_is_the_same_each_time_and_the_rest_is_for_training() -> None:
+    texts = [Labelled(f"text {i % 90}", "ab"[i % 2]) for i in range(100)]
+    train, valid = (HeldOut(lambda: texts, split, held_out=20) for split in ("train", "valid"))
+    assert list(valid) == list(valid)
+    assert len(list(valid)) == 20
+    assert len(list(train)) == 70  # ten stand twice
+    assert {one.text for one in [*train, *valid]} == {one.text for one in texts}
+    assert list(train) != [one for one in texts if one in set(train)]
