@@ -1,0 +1,70 @@
+"""Names of labels: kept in the run folder, and what is right about the ones that a model gives."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.checkpoint import RunError, read_text, write_text
+
+LABELS = "labels.json"  # in the run folder: the names, in the order of their numbers
+
+
+def write_labels(folder: Path, names: Iterable[str]) -> tuple[str, ...]:
+    """Keep these names, each once and in the order of the alphabet, so that the order of the data decides nothing."""
+    ordered = tuple(sorted(set(names)))
+    write_text(folder / LABELS, json.dumps(ordered, ensure_ascii=False) + "\n")
+    return ordered
+
+
+def read_labels(folder: Path) -> tuple[str, ...]:
+    path = folder / LABELS
+    try:
+        names = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise RunError(f"{path} is damaged ({error}); copy it again or train anew") from None
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise RunError(f"{path} holds no list of names; copy it again or train anew")
+    return tuple(names)
+
+
+@dataclass(frozen=True)
+class LabelScore:
+    """Of one label: the share of right ones where it was given, and where it should have been; their harmonic mean;
+    and how often it should have been."""
+
+    name: str
+    precision: float
+    recall: float
+    f1: float
+    count: int
+
+
+def label_scores(gold: Sequence[str], found: Sequence[str]) -> list[LabelScore]:
+    """Of every label that should have been or was given, in the order of the alphabet."""
+    right = Counter(one for one, other in zip(gold, found, strict=True) if one == other)
+    wanted, given = Counter(gold), Counter(found)
+    return [
+        LabelScore(
+            name,
+            precision=right[name] / given[name] if given[name] else 0.0,
+            recall=right[name] / wanted[name] if wanted[name] else 0.0,
+            f1=2 * right[name] / (given[name] + wanted[name]),
+            count=wanted[name],
+        )
+        for name in sorted(wanted | given)
+    ]
+
+
+def accuracy(gold: Sequence[str], found: Sequence[str]) -> float:
+    """The share of right labels."""
+    return sum(one == other for one, other in zip(gold, found, strict=True)) / len(gold)
+
+
+def macro_f1(gold: Sequence[str], found: Sequence[str]) -> float:
+    """The mean of the labels' F1: a rare label counts as much as a frequent one."""
+    scores = label_scores(gold, found)
+    return sum(score.f1 for score in scores) / len(scores)
