@@ -12,7 +12,8 @@ from typing import Any
 from regard.config import nearest
 from regard.data.files import DataError
 from regard.data.pairs import First, Pair
-from regard.data.sources import imdb, multi30k, r8, sst2, tatoeba, trec
+from regard.data.sources import enwik8, imdb, multi30k, r8, sst2, stdlib, tatoeba, tinyshakespeare, trec
+from regard.data.text import Document, FirstLines
 
 PHRASEBOOK_TRAIN, PHRASEBOOK_OTHER = 20_000, 1_000
 
@@ -25,7 +26,8 @@ class DataSet:
     """A named set: what it is, its variants (of pairs the languages; the first is the default), its splits, and how it
     is opened as each form of examples that it has: "pairs", "labelled", "tagged", "text".
 
-    An opener takes languages, split and how many examples at most; what it gives can be iterated again and again.
+    An opener takes languages, split and how many examples (of text: lines) at most; what it gives can be iterated
+    again and again.
     """
 
     name: str
@@ -107,13 +109,29 @@ def _phrasebook(languages: str, split: str, count: int | None) -> Iterable[Pair]
     return _Stream(lambda: phrasebook(split, many))
 
 
+def _phrases(languages: str, split: str, count: int | None) -> Iterable[Document]:
+    """One text, a sentence a line, in the language that the pairs begin with."""
+    pairs = _phrasebook(languages, split, count)
+    return [Document("phrasebook", lambda: (f"{pair.source}\n" for pair in pairs))]
+
+
+def _texts(read: Callable[[str, str], Iterable[Document]]) -> Opener:
+    """Lets texts be cut after so many lines."""
+
+    def opened(languages: str, split: str, count: int | None) -> Iterable[Document]:
+        documents = read(languages, split)
+        return documents if count is None else FirstLines(documents, count)
+
+    return opened
+
+
 _TABLE = (
     DataSet(
         "phrasebook",
         "built in: a bilingual grammar with gold alignments and tags, any number of pairs",
         ("en-fr", "fr-en"),
         ("train", "valid", "test", "long", "recombined"),
-        {"pairs": _phrasebook},
+        {"pairs": _phrasebook, "text": _phrases},
     ),
     DataSet("multi30k", multi30k.ABOUT, multi30k.LANGUAGES, multi30k.SPLITS, {"pairs": _first(multi30k.pairs)}),
     DataSet("tatoeba", tatoeba.ABOUT, tatoeba.LANGUAGES, tatoeba.SPLITS, {"pairs": _first(tatoeba.pairs)}),
@@ -121,5 +139,10 @@ _TABLE = (
     DataSet("trec", trec.ABOUT, trec.VARIANTS, trec.SPLITS, {"labelled": _first(trec.labelled)}),
     DataSet("imdb", imdb.ABOUT, (), imdb.SPLITS, {"labelled": _first(imdb.labelled)}),
     DataSet("r8", r8.ABOUT, (), r8.SPLITS, {"labelled": _first(r8.labelled)}),
+    DataSet("stdlib", stdlib.ABOUT, (), stdlib.SPLITS, {"text": _texts(stdlib.texts)}),
+    DataSet(
+        "tinyshakespeare", tinyshakespeare.ABOUT, (), tinyshakespeare.SPLITS, {"text": _texts(tinyshakespeare.texts)}
+    ),
+    DataSet("enwik8", enwik8.ABOUT, (), enwik8.SPLITS, {"text": _texts(enwik8.texts)}),
 )
 DATA_SETS = {data.name: data for data in _TABLE}

@@ -113,12 +113,14 @@ class ParallelFiles:
         check_found(found, self.skipped, f"{self.source} and {self.target}", "sentence pair")
 
 
-def lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
-    r"""The lines of a text file without their ends (\n or \r\n), decoded one by one; a byte order mark is dropped."""
+def lines(path: Path, encoding: str = "utf-8", ends: bool = False) -> Iterator[str]:
+    r"""The lines of a text file, decoded one by one; a byte order mark is dropped, and so are their ends (\n or \r\n)
+    unless asked for."""
     number = 0
     try:
         with _open(path) as file:
-            for number, line in enumerate(decoded(file, str(path), encoding), 1):  # noqa: B007 (named when it breaks off)
+            found = decoded(file, str(path), encoding, ends)
+            for number, line in enumerate(found, 1):  # noqa: B007 (named when it breaks off)
                 yield line
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise DataError(
@@ -128,10 +130,11 @@ def lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
 
 
-def decoded(file: Iterable[bytes], name: str, encoding: str = "utf-8") -> Iterator[str]:
+def decoded(file: Iterable[bytes], name: str, encoding: str = "utf-8", ends: bool = False) -> Iterator[str]:
     """Lines of bytes as text; a line that is not valid UTF-8 is named."""
     for number, line in enumerate(file, 1):
-        yield _decode(line.removeprefix(BOM) if number == 1 else line, name, number, encoding)
+        whole = line.removeprefix(BOM) if number == 1 else line
+        yield _decode(whole if ends else whole.removesuffix(b"\n").removesuffix(b"\r"), name, number, encoding)
 
 
 def locate(folder: str, *names: str) -> Path:
@@ -215,7 +218,7 @@ def _form(path: Path) -> str:
 
 def _decode(line: bytes, name: str, number: int, encoding: str) -> str:
     try:
-        return line.removesuffix(b"\n").removesuffix(b"\r").decode(encoding)
+        return line.decode(encoding)
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise DataError(

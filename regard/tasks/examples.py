@@ -1,4 +1,4 @@
-"""Where the examples of a task come from, as a config: sentence pairs, labelled texts."""
+"""Where the examples of a task come from, as a config: sentence pairs, labelled texts, plain text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from regard.data.catalogue import open_data
 from regard.data.files import DataError, PairFile, ParallelFiles
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
+from regard.data.text import Document, FirstLines, TextFiles
 
 
 @dataclass(frozen=True)
@@ -105,3 +106,30 @@ class LabelledData(Examples):
         if self.file is None:
             raise DataError("no labelled texts were given: name a file or a data set")
         return LabelledFile(self.file, self.columns)
+
+
+@dataclass(frozen=True)
+class TextData(Examples):
+    """Where plain text comes from: a text file, a folder of them, JSONL with a column of texts, or a named set; at most
+    `count` lines."""
+
+    form: ClassVar[str] = "text"
+    called: ClassVar[str] = "text"
+
+    def check(self) -> None:
+        if self.file is not None and self.name is not None:
+            raise ConfigError("text comes from a file or a folder, or from a named set: choose one")
+        if self.columns is not None and len(self.columns) != 1:
+            raise ConfigError(f"columns {','.join(self.columns)}: name one, that of the texts")
+
+    def open(self) -> Iterable[Document]:
+        """Documents, each of which gives its lines."""
+        if self.name is not None:
+            documents: Iterable[Document] = super().open()
+            return documents
+        return self.read() if self.count is None else FirstLines(self.read(), self.count)
+
+    def read(self) -> Iterable[Document]:
+        if self.file is None:
+            raise DataError("no text was given: name a file, a folder or a data set")
+        return TextFiles(self.file, self.columns[0] if self.columns else None)

@@ -14,6 +14,7 @@ from regard.data.catalogue import DATA_SETS, open_data, swapped
 from regard.data.files import DataError
 from regard.data.labelled import Labelled
 from regard.data.pairs import Pair
+from regard.data.text import Document
 
 
 @pytest.fixture
@@ -31,6 +32,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = [f"English {i // 2}.\tFrançais {i} !\tCC-BY 2.0 #{i}\n" for i in range(4_000)]
     (tatoeba / "eng-fra.tsv.gz").write_bytes(gzip.compress("".join(lines).encode()))
     write_labelled(tmp_path)
+    for name, file in (("tinyshakespeare", "input.txt"), ("enwik8", "first-10MB.xml.gz")):
+        (tmp_path / name).mkdir()
+        text = "".join(f"Line {i} of thé text.\n" for i in range(200)).encode()
+        (tmp_path / name / file).write_bytes(gzip.compress(text) if file.endswith(".gz") else text)
     return tmp_path
 
 
@@ -90,10 +95,11 @@ def test_the_phrasebook_has_the_splits_that_the_table_says() -> None:
 
 
 EVERY = [(name, form) for name, data in DATA_SETS.items() for form in data.forms]
+KINDS = {"pairs": Pair, "labelled": Labelled, "text": Document}
 every_form = pytest.mark.parametrize(("name", "form"), EVERY)
 
 
-@every_form
+@pytest.mark.parametrize(("name", "form"), [(name, form) for name, form in EVERY if form != "text"])
 def test_every_set_can_be_read_twice_and_cut(home: Path, name: str, form: str) -> None:
     for languages in DATA_SETS[name].languages or [None]:
         examples = open_data(name, languages, count=5, form=form)
@@ -105,7 +111,7 @@ def test_every_set_can_be_read_twice_and_cut(home: Path, name: str, form: str) -
 def test_every_split_of_every_set_has_examples(home: Path, name: str, form: str) -> None:
     for split in DATA_SETS[name].splits:
         example = next(iter(open_data(name, split=split, form=form)))
-        assert isinstance(example, {"pairs": Pair, "labelled": Labelled}.get(form, object))
+        assert isinstance(example, KINDS.get(form, object))
 
 
 @pytest.mark.parametrize("name", [name for name, form in EVERY if form == "labelled"])
@@ -154,6 +160,48 @@ def test_a_set_that_is_too_small_or_not_as_promised_says_so(home: Path) -> None:
         path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
         with pytest.raises(DataError, match=said):
             list(open_data(path.parent.name, split="valid", form="labelled"))
+
+
+@pytest.mark.parametrize("name", [name for name, form in EVERY if form == "text"])
+def test_every_text_can_be_read_twice_and_cut(home: Path, name: str) -> None:
+    cut = open_data(name, count=30, form="text")
+    once, again = ([line for document in cut for line in document] for _ in range(2))
+    assert once == again
+    assert once == list(islice((line for document in open_data(name, form="text") for line in document), 30))
+    assert len(once) == 30
+
+
+@pytest.mark.parametrize("name", ["tinyshakespeare", "enwik8"])
+def test_the_splits_of_a_text_are_all_of_it_in_order(home: Path, name: str) -> None:
+    texts = [open_data(name, split=split, form="text") for split in DATA_SETS[name].splits]
+    whole = "".join(document.text() for documents in texts for document in documents)
+    assert whole == "".join(f"Line {i} of thé text.\n" for i in range(200))
+    first = next(iter(texts[0])).text()
+    assert len(first.encode()) == pytest.approx(0.9 * len(whole.encode()), abs=2)
+
+
+def test_the_standard_library_keeps_its_modules_apart() -> None:
+    names = {
+        split: [document.name for document in open_data("stdlib", split=split, form="text")]
+        for split in DATA_SETS["stdlib"].splits
+    }
+    assert names["train"] == sorted(names["train"])
+    every = [name for some in names.values() for name in some]
+    assert len(every) == len(set(every)) > 200
+    assert not any("/test/" in name for name in every)
+    assert 0.02 < len(names["valid"]) / len(every) < 0.1
+
+
+def test_the_phrasebook_is_a_text_in_either_language() -> None:
+    pairs = list(open_data("phrasebook", "en-fr", "valid", count=5))
+    for languages, side in (("en-fr", "source"), ("fr-en", "target")):
+        (document,) = open_data("phrasebook", languages, "valid", count=5, form="text")
+        assert list(document) == [getattr(pair, side) + "\n" for pair in pairs]
+
+
+def test_a_set_without_a_form_names_those_that_have_it() -> None:
+    with pytest.raises(DataError, match="enwik8 has no pairs examples; those that have: phrasebook, multi30k"):
+        open_data("enwik8")
 
 
 def test_an_unknown_set_language_or_split_names_the_nearest() -> None:

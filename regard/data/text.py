@@ -1,0 +1,170 @@
+"""Plain text: documents that are read line by line, as often as one asks, so that none need fit into memory.
+
+A document gives its lines with their ends; joined they are the text, letter by letter, so that what a model pays for it
+can be counted in bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from regard.data.files import DataError, Line, TableFile, existing, lines, text_of
+
+COLUMN = "text"
+SUFFIXES = (".txt", ".txt.gz")  # of the files of a folder
+WHOLE = 100  # percent
+
+
+@dataclass(frozen=True)
+class Document:
+    """One text. Iterating gives its lines, each with its end; `name` is what a complaint calls it."""
+
+    name: str
+    start: Callable[[], Iterable[str]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.start())
+
+    def text(self) -> str:
+        return "".join(self)
+
+
+class TextFiles:
+    """The documents of a path: a text file is one; a `.jsonl` has one a line, in its column "text" unless `column`
+    names another; a folder has one for each of its .txt files, in the order of their names. Each may be gzipped."""
+
+    def __init__(self, path: str | os.PathLike[str], column: str | None = None) -> None:
+        folder = Path(path)
+        self.paths = sorted(one for one in folder.rglob("*.txt*") if one.name.endswith(SUFFIXES))
+        if not folder.is_dir():
+            self.paths = [existing(path)]
+        elif not self.paths:
+            raise DataError(f"{folder} holds no .txt files; name a text file, or a folder of them")
+        self.column = column or COLUMN
+        if column and not all(is_jsonl(one) for one in self.paths):
+            raise DataError(f"{path}: the column {column!r} is named, but plain text has none; use .jsonl")
+
+    def __iter__(self) -> Iterator[Document]:
+        for path in self.paths:
+            if is_jsonl(path):
+                yield from (in_memory(str(path), text) for text in TextColumn(path, (self.column,)))
+            else:
+                yield file_document(path)
+
+
+def is_jsonl(path: Path) -> bool:
+    return path.name.removesuffix(".gz").endswith(".jsonl")
+
+
+def file_document(path: Path) -> Document:
+    return Document(str(path), lambda: lines(path, ends=True))
+
+
+class TextColumn(TableFile[str]):
+    """The texts of a `.jsonl`, one a line."""
+
+    usual = (COLUMN,)
+    called = "text"
+
+    def example(self, line: Line, where: str) -> str | None:
+        return text_of(line, self.columns[0], where) or None
+
+
+def in_memory(name: str, text: str) -> Document:
+    return Document(name, lambda: text.splitlines(keepends=True))
+
+
+# --- parts of texts ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FirstLines:
+    """At most so many lines of some documents, taken one after the other."""
+
+    documents: Iterable[Document]
+    count: int
+
+    def __iter__(self) -> Iterator[Document]:
+        left = self.count
+        for document in self.documents:
+            kept = []
+            for line in document:
+                kept.append(line)
+                left -= 1
+                if not left:
+                    break
+            yield in_memory(document.name, "".join(kept))
+            if not left:
+                return
+
+
+@dataclass(frozen=True)
+class Share:
+    """What stands from one percentage of the bytes to another, documents taken one after the other; cuts fall between
+    characters. The first 90 and the last 10 percent are all of the text, with nothing in both."""
+
+    documents: Iterable[Document]
+    first: int
+    last: int
+
+    @cached_property
+    def size(self) -> int:
+        return bytes_in(self.documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        low, high = self.size * self.first // WHOLE, self.size * self.last // WHOLE
+        begin = 0
+        for document in self.documents:
+            size = bytes_in([document]) if begin < high else 0
+            inside = Document(document.name, cut(document, low - begin, high - begin))
+            if size and begin + size > low and next(iter(inside), None) is not None:
+                yield inside
+            begin += size
+
+
+def cut(document: Document, low: int, high: int) -> Callable[[], Iterator[str]]:
+    """The lines of a document between two places, counted in bytes of UTF-8."""
+
+    def inside() -> Iterator[str]:
+        begin = 0
+        for line in document:
+            data = line.encode("utf-8")
+            if begin + len(data) > low and begin < high:
+                kept = data[between(data, low - begin) : between(data, high - begin)].decode("utf-8")
+                if kept:
+                    yield kept
+            begin += len(data)
+            if begin >= high:
+                return
+
+    return inside
+
+
+def between(data: bytes, place: int) -> int:
+    """The first place from this one on that is not inside of a character."""
+    place = max(place, 0)
+    while place < len(data) and data[place] & 0xC0 == 0x80:
+        place += 1
+    return place
+
+
+def bytes_in(documents: Iterable[Document]) -> int:
+    """The size of the texts in UTF-8."""
+    return sum(len(line.encode("utf-8")) for document in documents for line in document)
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Texts that hold a sentence a line, as sentences: without line ends, empty lines left out."""
+
+    documents: Iterable[Document]
+
+    def __iter__(self) -> Iterator[str]:
+        for document in self.documents:
+            for line in document:
+                if line.strip():
+                    yield line.strip()
