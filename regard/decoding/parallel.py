@@ -1,14 +1,21 @@
 """Batches side by side, one core each.
 
-A decoding step is many small operations. Sharing out each of them over all cores costs as much as it gains, so where
-there are several batches, each core takes whole ones; PyTorch computes without Python's lock.
+A decoding step is many small operations. Sharing out each of them over all cores costs as much as it gains, and two
+threads wait for Python's lock between them. So where there are several batches, a process for each core takes whole
+ones. The processes are forked: they see the model without a copy of it, as PyTorch's data loaders see their data.
 """
 
 from __future__ import annotations
 
+import multiprocessing
+import signal
+import sys
+import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
 
 import torch
 
@@ -17,13 +24,38 @@ R = TypeVar("R")
 
 
 def side_by_side(work: Callable[[T], R], batches: Sequence[T], device: torch.device) -> Iterator[R]:
-    """What `work` gives for each batch, in their order; on a CPU with as many workers as PyTorch has threads."""
-    threads = torch.get_num_threads()
-    if device.type != "cpu" or min(threads, len(batches)) == 1:
+    """What `work` gives for each batch, in their order; on a CPU by as many processes as PyTorch has threads."""
+    workers = min(torch.get_num_threads(), len(batches))
+    if workers < 2 or not forkable(device):
         yield from map(work, batches)
         return
+    with warnings.catch_warnings():  # of PyTorch's own threads, which a worker never uses
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), begin, (work,))
+        found = pool.map(run, batches)
     try:
-        with ThreadPoolExecutor(threads, initializer=lambda: torch.set_num_threads(1)) as pool:
-            yield from pool.map(work, batches)
+        yield from found
+    except BrokenProcessPool:
+        raise ChildProcessError("a worker was killed before its batch was done: give smaller batches") from None
     finally:
-        torch.set_num_threads(threads)  # part of the setting is the whole process's
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def forkable(device: torch.device) -> bool:
+    """Whether a copy of this process can go on alone: other threads of Python's might hold a lock that it needs."""
+    return sys.platform == "linux" and device.type == "cpu" and threading.active_count() == 1
+
+
+JOB: list[Callable[[Any], Any]] = []  # of a worker: what it does with every batch
+
+
+def begin(work: Callable[[Any], Any]) -> None:
+    """In a new worker: one thread; and Ctrl-C is the parent's affair, which may want the batch under way."""
+    JOB[:] = [work]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    torch.set_num_threads(1)
+
+
+def run(batch: Any) -> Any:
+    return JOB[0](batch)

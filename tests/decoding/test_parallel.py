@@ -1,0 +1,109 @@
+"""Batches by several processes: the same results in the same order, and nothing hangs when one goes wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+
+from regard.decoding.parallel import forkable, side_by_side
+
+CPU = torch.device("cpu")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+
+
+@pytest.fixture
+def two() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def where(batch: int) -> tuple[int, int, int]:
+    return batch, os.getpid(), torch.get_num_threads()
+
+
+def test_results_come_in_the_order_of_the_batches_from_processes_with_one_thread(two: None) -> None:
+    found = list(side_by_side(where, range(6), CPU))
+    assert [batch for batch, _, _ in found] == list(range(6))
+    assert {threads for _, _, threads in found} == {1}
+    assert os.getpid() not in {process for _, process, _ in found}
+    assert torch.get_num_threads() == 2
+
+
+def test_work_sees_tensors_of_the_parent(two: None) -> None:
+    table = torch.arange(12.0).view(4, 3)
+
+    def row(batch: int) -> list[float]:
+        total: list[float] = (table[batch] @ torch.ones(3, 2)).tolist()
+        return total
+
+    assert list(side_by_side(row, range(4), CPU)) == [(table[i] @ torch.ones(3, 2)).tolist() for i in range(4)]
+
+
+def test_one_batch_or_one_thread_stays_in_this_process(two: None) -> None:
+    assert [process for _, process, _ in side_by_side(where, [0], CPU)] == [os.getpid()]
+    torch.set_num_threads(1)
+    assert {process for _, process, _ in side_by_side(where, range(3), CPU)} == {os.getpid()}
+
+
+def test_a_process_with_other_threads_is_not_forked(two: None) -> None:
+    leave = threading.Event()
+    other = threading.Thread(target=leave.wait)
+    other.start()
+    try:
+        assert not forkable(CPU)
+        assert {process for _, process, _ in side_by_side(where, range(3), CPU)} == {os.getpid()}
+    finally:
+        leave.set()
+        other.join()
+    assert forkable(CPU)
+
+
+def test_other_devices_are_not_forked() -> None:
+    assert not forkable(torch.device("cuda"))
+
+
+def test_an_error_of_the_work_is_raised_here(two: None) -> None:
+    def fail(batch: int) -> int:
+        if batch == 2:
+            raise ValueError("batch 2 is wrong")
+        return batch
+
+    with pytest.raises(ValueError, match="batch 2 is wrong"):
+        list(side_by_side(fail, range(5), CPU))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_worker_is_told_of_instead_of_waited_for(two: None, number: int) -> None:
+    def die(batch: int) -> int:
+        if batch == 1:
+            os.kill(os.getpid(), number)
+        return batch
+
+    with pytest.raises(ChildProcessError, match="give smaller batches"):
+        list(side_by_side(die, range(4), CPU))
+
+
+def test_an_interrupted_worker_finishes_its_batch(two: None) -> None:
+    def interrupted(batch: int) -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        return batch
+
+    assert list(side_by_side(interrupted, range(4), CPU)) == [0, 1, 2, 3]
+
+
+def test_who_stops_listening_leaves_no_process_behind(two: None) -> None:
+    found = side_by_side(where, range(6), CPU)
+    _, process, _ = next(found)
+    closing: Callable[[], None] = found.close  # type: ignore[attr-defined]
+    closing()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
