@@ -110,6 +110,26 @@ class Read:
 
 
 @dataclass(frozen=True)
+class Start(ReaderConfig, kind="start"):
+    """The source is where the decoder's state starts from, and is never seen again. arXiv:1409.3215"""
+
+    def build(self, sizes: Sizes) -> Reader:
+        return StartReader(sizes)
+
+
+class StartReader(Reader):
+    stepwise = False
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.out = Linear(sizes.hidden, sizes.width)
+
+    def after(self, out: Tensor, words: Tensor, extra: Tensor | None, read: Read) -> Tensor:
+        written: Tensor = self.out(out)
+        return written
+
+
+@dataclass(frozen=True)
 class Fixed(ReaderConfig, kind="fixed"):
     """The encoder's last state is all there is of the source, at every step. arXiv:1406.1078"""
 

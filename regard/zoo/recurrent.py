@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from regard.models import Recurrent
-from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig
+from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig, Start
 from regard.nn.attention import Additive
 from regard.nn.attention.dot import Dot, General
 from regard.nn.attention.local import Monotonic, Predictive
@@ -24,6 +24,20 @@ def cho(reader: ReaderConfig, bidirectional: bool) -> Recurrent:
     )
 
 
+def sutskever() -> Recurrent:
+    """Four layers of 1,000 LSTM cells, as in the paper's section 3.4."""
+    return Recurrent(
+        vocabulary=80_000,
+        width=1000,
+        source_vocabulary=160_000,
+        cell="lstm",
+        hidden=1000,
+        layers=4,
+        bidirectional=False,
+        reader=Start(),
+    )
+
+
 def luong(reader: ReaderConfig) -> Recurrent:
     """Four layers of 1,000 LSTM cells, dropout 0.2, as in Luong et al. 2015, section 4.1."""
     return Recurrent(
@@ -40,12 +54,19 @@ def luong(reader: ReaderConfig) -> Recurrent:
 
 
 PAPERS = {
+    "sutskever": "Sutskever et al. 2014, arXiv:1409.3215",
     "cho": "Cho et al. 2014, arXiv:1406.1078",
     "bahdanau": "Bahdanau et al. 2015, arXiv:1409.0473",
     "luong": "Luong et al. 2015, arXiv:1508.04025",
 }
 
 PRESETS = (
+    Preset(
+        "sutskever-2014",
+        sutskever(),
+        paper=PAPERS["sutskever"],
+        note="reads the source forwards; the states pass a layer between encoder and decoder",
+    ),
     Preset(
         "cho-2014",
         cho(Fixed(output="maxout"), bidirectional=False),

@@ -12,7 +12,7 @@ import regard
 from regard.config import ConfigError, from_json, to_json
 from regard.decoding import Decoding, translate
 from regard.models import Recurrent, RecurrentModel
-from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig
+from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig, Start
 from regard.nn.attention import Additive, KernelConfig
 from regard.nn.attention.dot import General
 from regard.nn.attention.local import Monotonic, MonotonicWindow, Predictive, PredictiveWindow
@@ -27,6 +27,7 @@ VOCABULARY = 40
 LENGTHS = torch.tensor([7, 5, 3])
 KEEP = real_tokens(LENGTHS, 7)
 READERS: dict[str, ReaderConfig] = {
+    "start": Start(),
     "fixed": Fixed(),
     "fixed-maxout": Fixed(output="maxout"),
     "bahdanau": Bahdanau(),
