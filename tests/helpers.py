@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 import regard.zoo
-from regard.config import Part, change, kinds
-from regard.models import Decoder, DecoderModel, Encoder, EncoderDecoder, EncoderModel, Model, ModelConfig, Recurrent
+from regard.config import Part, change, fields_of, kinds
+from regard.models import Decoder, Encoder, EncoderDecoder, Model, ModelConfig, SourceWriter
 from regard.nn.attention import KernelConfig, MultiHead
 from regard.nn.block import Block, Stack
 from regard.nn.context import Context
@@ -41,11 +41,17 @@ FEEDFORWARDS: list[FeedForwardConfig] = [
     *(MLP(hidden=24, activation=name) for name in get_args(Activation)),
     *(Gated(hidden=24, gate=name) for name in get_args(Gate)),
 ]
-SMALL_RECURRENT = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "width": WIDTH, "hidden": 24}
+SMALL_RECURRENT = {"vocabulary": VOCABULARY, "width": WIDTH, "hidden": 24}
+
+
+def has_stacks(config: ModelConfig) -> bool:
+    """Whether it is made of blocks, as opposed to recurrent layers."""
+    return any(isinstance(getattr(config, field), Stack) for field in fields_of(type(config)))
 
 
 def small(config: ModelConfig) -> ModelConfig:
-    return change(config, SMALL_RECURRENT if isinstance(config, Recurrent) else SMALL)
+    own = {} if getattr(config, "source_vocabulary", None) is None else {"source_vocabulary": VOCABULARY}
+    return change(config, {**(SMALL if has_stacks(config) else SMALL_RECURRENT), **own})
 
 
 PRESETS: dict[str, ModelConfig] = {name: small(preset.config) for name, preset in regard.zoo.presets().items()}
@@ -109,5 +115,5 @@ def built(config: ModelConfig) -> Model:
 
 def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tensor, ...]:
     """Token tensors that the model's `forward` takes."""
-    count = 1 if isinstance(model, EncoderModel | DecoderModel) else 2
+    count = 2 if isinstance(model, SourceWriter) else 1
     return tuple(tokens(batch, length) for _ in range(count))

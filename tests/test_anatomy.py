@@ -16,10 +16,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import regard
 from regard.config import change
-from regard.models import Model, ModelConfig, Recurrent, SourceWriter
+from regard.models import Model, ModelConfig, SourceWriter
 from regard.nn.feedforward import MLP
 from regard.nn.norms import RMSNorm
-from tests.helpers import FEEDFORWARDS, KERNELS, POSITIONS, PRESETS, decoder, feature_inputs, label
+from tests.helpers import FEEDFORWARDS, KERNELS, POSITIONS, PRESETS, decoder, feature_inputs, has_stacks, label
 
 BATCH, LENGTH = 3, 10
 PLAIN = MLP(hidden=48)
@@ -86,8 +86,8 @@ def all_inputs(model: Model) -> dict[str, Tensor]:
     return inputs
 
 
-STACKS = {name: config for name, config in PRESETS.items() if not isinstance(config, Recurrent)}
-RECURRENT = {name: config for name, config in PRESETS.items() if isinstance(config, Recurrent)}
+STACKS = {name: config for name, config in PRESETS.items() if has_stacks(config)}
+RECURRENT = {name: config for name, config in PRESETS.items() if not has_stacks(config)}
 
 
 def targets() -> Tensor:

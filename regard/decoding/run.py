@@ -10,8 +10,7 @@ from regard.decoding.hypothesis import Hypothesis, ranked
 from regard.decoding.options import Decoding
 from regard.decoding.single import single
 from regard.decoding.steps import Steps, look
-from regard.models.base import SourceWriter, State
-from regard.models.decoder import DecoderModel
+from regard.models.base import SourceWriter, State, TextWriter
 
 
 # Not `inference_mode`: tables that a model makes on the way and keeps could not be trained with afterwards.
@@ -76,14 +75,17 @@ def translate(
 
 
 def complete(
-    model: DecoderModel,
+    model: TextWriter,
     prompt: Tensor,
     keep: Tensor | None,
     options: Decoding,
     end: int,
     generator: torch.Generator | None = None,
 ) -> list[list[Hypothesis]]:
-    """What follows prompts (B, T), of which `keep` are real, padded on either side; hypotheses leave them out."""
+    """What follows prompts (B, T), of which `keep` are real; hypotheses leave them out.
+
+    Padding may stand on either side, for a recurrent model at the end alone.
+    """
     limits = limits_of(prompt, keep, options)
     if model.longest is not None:
         lengths = prompt.shape[1] if keep is None else keep.sum(1)

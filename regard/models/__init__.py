@@ -11,6 +11,8 @@ from regard.models.base import (
     TextModelConfig,
     TextReader,
     TextReaderConfig,
+    TextWriter,
+    TextWriterConfig,
     TokenLabeller,
     Writer,
     WriterConfig,
@@ -18,20 +20,28 @@ from regard.models.base import (
 from regard.models.decoder import Decoder, DecoderModel
 from regard.models.encoder import Encoder, EncoderModel
 from regard.models.encoder_decoder import EncoderDecoder, EncoderDecoderModel
+from regard.models.lstmn import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
 from regard.models.recurrent import Recurrent, RecurrentModel
+from regard.models.recurrent_decoder import RecurrentDecoder, RecurrentDecoderModel
 from regard.models.recurrent_encoder import RecurrentEncoder, RecurrentEncoderModel
 
 __all__ = [
+    "LSTMN",
     "Decoder",
     "DecoderModel",
     "Encoder",
     "EncoderDecoder",
     "EncoderDecoderModel",
     "EncoderModel",
+    "LSTMNEncoder",
+    "LSTMNEncoderModel",
+    "LSTMNModel",
     "LabellerConfig",
     "Model",
     "ModelConfig",
     "Recurrent",
+    "RecurrentDecoder",
+    "RecurrentDecoderModel",
     "RecurrentEncoder",
     "RecurrentEncoderModel",
     "RecurrentModel",
@@ -42,6 +52,8 @@ __all__ = [
     "TextModelConfig",
     "TextReader",
     "TextReaderConfig",
+    "TextWriter",
+    "TextWriterConfig",
     "TokenLabeller",
     "Writer",
     "WriterConfig",

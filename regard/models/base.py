@@ -65,6 +65,11 @@ class WriterConfig(TextModelConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TextWriterConfig(WriterConfig):
+    """Of a model that writes on from a text, with no source beside it: a language model."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class LabellerConfig(ModelConfig):
     """Of a model that gives one of so many `labels` to a text, or to each of its tokens."""
 
@@ -278,6 +283,21 @@ class Writer(Model):
     def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
         """As `step`, but up to the head: the hidden states (B, D) of which it makes logits."""
         raise TypeError(f"{type(self).__name__} does not say how it reads")
+
+
+class TextWriter(Writer):
+    """A model that writes on from a text: at once with `features`, or step by step from `begin`."""
+
+    def features(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Hidden states (B, T, D) of tokens (B, T), of which `keep` are real, as the head takes them."""
+        raise TypeError(f"{type(self).__name__} does not say how it reads")
+
+    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
+        return self.head.logits(self.features(tokens, keep))
+
+    def begin(self) -> State:
+        """The state before the first token."""
+        return State()
 
 
 class SourceWriter(Writer):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from regard.models.base import StackWriter, State, WriterConfig
+from regard.models.base import StackWriter, State, TextWriter, TextWriterConfig
 from regard.nn.block import Stack
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
@@ -15,7 +15,7 @@ from regard.nn.masks import Mask
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decoder(WriterConfig, kind="decoder"):
+class Decoder(TextWriterConfig, kind="decoder"):
     """Embedding, one causal stack, output head."""
 
     embedding: EmbeddingConfig = TokenEmbedding()
@@ -26,7 +26,7 @@ class Decoder(WriterConfig, kind="decoder"):
         return DecoderModel(self)
 
 
-class DecoderModel(StackWriter):
+class DecoderModel(StackWriter, TextWriter):
     """`forward` gives the logits of what follows each token; `step` goes on from a state."""
 
     def __init__(self, config: Decoder) -> None:

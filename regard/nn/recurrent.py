@@ -89,7 +89,7 @@ def lengths_of(keep: Tensor) -> Tensor:
     lengths = keep.sum(1)
     first = torch.arange(keep.shape[1], device=keep.device) < lengths[:, None]
     if not torch.equal(first, keep):
-        raise ValueError("a recurrent encoder takes rows whose padding comes last")
+        raise ValueError("a recurrent model takes rows whose padding comes last")
     if int(lengths.min()) < 1:
-        raise ValueError("a row without a token cannot be read by a recurrent encoder")
+        raise ValueError("a row without a token cannot be read by a recurrent model")
     return lengths.cpu()

@@ -1,0 +1,196 @@
+"""The intra-attention reader: its paper's equations step by step, its gradient, its tape; padding changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import regard
+from regard.decoding import Decoding, complete
+from regard.models import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
+from regard.nn.context import Context
+from regard.nn.intra import IntraLayer
+from regard.nn.masks import Mask, real_tokens
+from regard.nn.watch import silenced
+from tests.decoding.reference import END, assert_same, beam, completing
+
+VOCABULARY = 40
+LENGTHS = torch.tensor([7, 5, 3])
+KEEP = real_tokens(LENGTHS, 7)
+
+
+def built(**fields: object) -> LSTMNModel:
+    config = LSTMN(vocabulary=VOCABULARY, width=16, hidden=12, layers=2, **fields)  # type: ignore[arg-type]
+    model = config.build()
+    assert isinstance(model, LSTMNModel)
+    return model.eval()
+
+
+def tokens(batch: int, length: int) -> Tensor:
+    return torch.randint(4, VOCABULARY, (batch, length))
+
+
+def by_hand(layer: IntraLayer, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Equations 4 to 9 of the paper, one row and one word at a time: hidden states (T, H) and weights (T, T)."""
+    size, length = layer.hidden, len(x)
+    w_x, gates_x = layer.enter.weight[:size], layer.enter.weight[size:]
+    b_x, b = layer.enter.bias[:size], layer.enter.bias[size:]
+    hidden: list[Tensor] = []
+    memory: list[Tensor] = []
+    recalled = x.new_zeros(size)
+    rows = []
+    for t in range(length):
+        query = w_x @ x[t] + b_x + layer.recall.weight @ recalled
+        scores = [layer.v @ torch.tanh(layer.key.weight @ h + query) for h in hidden]
+        s = torch.stack(scores).softmax(0) if scores else x.new_zeros(0)
+        recalled, kept = x.new_zeros(size), x.new_zeros(size)
+        for weight, h, c in zip(s, hidden, memory, strict=True):
+            recalled, kept = recalled + weight * h, kept + weight * c
+        i, f, o, new = (gates_x @ x[t] + b + layer.gates.weight @ recalled).chunk(4)
+        c = f.sigmoid() * kept + i.sigmoid() * new.tanh()
+        memory.append(c)
+        hidden.append(o.sigmoid() * c.tanh())
+        rows.append(torch.cat([s, x.new_zeros(length - t)]))
+    return torch.stack(hidden), torch.stack(rows)
+
+
+def small_layer() -> tuple[IntraLayer, Tensor, Context]:
+    layer = IntraLayer(3, 4).double()
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.normal_(std=0.7)
+    x = torch.randn(2, 5, 3, dtype=torch.double)
+    return layer, x, Context.whole(x, Mask(causal=True))
+
+
+# --- the paper --------------------------------------------------------------------------------------------------------
+
+
+def test_a_layer_computes_the_papers_equations() -> None:
+    layer, x, context = small_layer()
+    found = layer(x, context)
+    for row in range(2):
+        torch.testing.assert_close(found[row], by_hand(layer, x[row])[0])
+
+
+def test_its_gradient_is_that_of_the_equations() -> None:
+    layer, x, context = small_layer()
+    x.requires_grad_()
+    toward = torch.randn(2, 5, 4, dtype=torch.double)
+    inputs = [x, *layer.parameters()]
+    found = torch.autograd.grad((layer(x, context) * toward).sum(), inputs)
+    plain = sum((by_hand(layer, x[row])[0] * toward[row]).sum() for row in range(2))
+    for one, other in zip(found, torch.autograd.grad(plain, inputs), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_its_gradient_is_that_of_differences() -> None:
+    layer, x, context = small_layer()
+    names = [name for name, _ in layer.named_parameters()]
+
+    def run(x: Tensor, *weights: Tensor) -> Tensor:
+        result: Tensor = torch.func.functional_call(layer, dict(zip(names, weights, strict=True)), (x, context))
+        return result
+
+    assert torch.autograd.gradcheck(run, (x.requires_grad_(), *layer.parameters()))
+
+
+def test_what_is_watched_are_the_equations_weights_of_strictly_earlier_words() -> None:
+    model = LSTMN(vocabulary=VOCABULARY, width=16, hidden=12).build().eval()
+    assert isinstance(model, LSTMNModel)
+    read = tokens(2, 6)
+    with regard.watch(model) as seen:
+        model(read)
+    weights = seen.last("decoder.0.self")
+    assert weights.shape == (2, 1, 6, 6)
+    assert weights.triu().eq(0).all()
+    torch.testing.assert_close(weights[:, 0, 1:].sum(-1), torch.ones(2, 5))
+    layer = model.layers.layers[0]
+    assert isinstance(layer, IntraLayer)
+    torch.testing.assert_close(weights[1, 0], by_hand(layer, model.embedding.tokens(read[1]))[1])
+
+
+# --- promises of every language model ---------------------------------------------------------------------------------
+
+
+def test_padding_never_changes_an_output() -> None:
+    model, read = built(), tokens(3, 7)
+    together = model(read, KEEP)
+    for row, length in enumerate(LENGTHS.tolist()):
+        alone = model(read[row : row + 1, :length])
+        torch.testing.assert_close(together[row : row + 1, :length], alone, rtol=1e-4, atol=1e-5)
+
+
+def test_the_future_cannot_leak() -> None:
+    model, read = built(), tokens(2, 6)
+    before = model(read)
+    changed = read.clone()
+    changed[:, 3] = (changed[:, 3] + 1) % VOCABULARY
+    after = model(changed)
+    torch.testing.assert_close(after[:, :3], before[:, :3])
+    assert not torch.allclose(after[:, 3:], before[:, 3:])
+
+
+def test_steps_equal_the_full_pass_and_are_seen_one_by_one() -> None:
+    model, read = built(), tokens(3, 6)
+    with regard.watch(model) as whole:
+        expected = model(read)
+    state = model.begin()
+    with regard.watch(model) as steps:
+        logits, state = model.step(read[:, :2], state)
+        torch.testing.assert_close(logits, expected[:, 1], rtol=1e-4, atol=1e-5)
+        for place in range(2, 6):
+            logits, state = model.step(read[:, place : place + 1], state)
+            torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
+    for name in model.attention_names():
+        torch.testing.assert_close(steps[name][-1][:, :, 0], whole.last(name)[:, :, 5])
+
+
+def test_prompts_of_several_lengths_go_on_as_each_alone() -> None:
+    model, prompts, more = built(), tokens(3, 7), tokens(3, 3)
+    _, state = model.step(prompts, model.begin(), KEEP)
+    for place in range(3):
+        logits, state = model.step(more[:, place : place + 1], state)
+        for row, length in enumerate(LENGTHS.tolist()):
+            alone = torch.cat([prompts[row, :length], more[row, : place + 1]])[None]
+            torch.testing.assert_close(logits[row], model(alone)[0, -1], rtol=1e-4, atol=1e-5)
+
+
+def test_padding_before_a_prompt_is_refused() -> None:
+    with pytest.raises(ValueError, match="padding comes last"):
+        built().step(tokens(3, 7), built().begin(), KEEP.flip(1))
+
+
+def test_beam_search_is_the_plain_search() -> None:
+    model, prompts = built(), tokens(3, 4)
+    found = complete(model, prompts, None, Decoding(beam=3, nbest=3, max_length=5), END)
+    for row in range(3):
+        assert_same(found[row], beam(completing(model, prompts[row : row + 1]), 5, 3), tolerance=1e-4)
+
+
+def test_without_what_it_recalls_it_knows_one_word_alone() -> None:
+    model = LSTMN(vocabulary=VOCABULARY, width=16, hidden=12).build().eval()
+    one, other = tokens(1, 5), tokens(1, 5)
+    other[:, -1] = one[:, -1]
+    assert not torch.allclose(model(one)[:, -1], model(other)[:, -1])
+    with silenced(model, {"decoder.0.self": [0]}):
+        torch.testing.assert_close(model(one)[:, -1], model(other)[:, -1])
+
+
+# --- the encoder ------------------------------------------------------------------------------------------------------
+
+
+def test_as_an_encoder_it_sums_up_a_text_by_its_last_state() -> None:
+    model = LSTMNEncoder(vocabulary=VOCABULARY, width=16, hidden=12, layers=2).build().eval()
+    assert isinstance(model, LSTMNEncoderModel)
+    read = tokens(3, 7)
+    memory = model.encode(read, KEEP)
+    assert memory.summary is not None
+    for row, length in enumerate(LENGTHS.tolist()):
+        alone = model.encode(read[row : row + 1, :length])
+        torch.testing.assert_close(memory.states[row, :length], alone.states[0], rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(memory.summary[row], alone.states[0, -1], rtol=1e-4, atol=1e-5)
+    with regard.watch(model) as seen:
+        model(read, KEEP)
+    assert list(seen) == model.attention_names() == ["encoder.0.self", "encoder.1.self"]
