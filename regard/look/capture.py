@@ -30,7 +30,7 @@ from regard.look.records import (
 )
 from regard.look.rollout import rollouts
 from regard.look.subject import Subject
-from regard.models import DecoderModel, EncoderModel, SourceWriter
+from regard.models import EncoderModel, SourceWriter, TextWriter
 from regard.nn.block import StackLayers
 from regard.nn.heads import Head
 from regard.nn.watch import Seen, silenced, watch
@@ -149,7 +149,7 @@ def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
     rows = [row(subject, side) for side in sides.values()]
     if isinstance(subject.model, SourceWriter):
         return subject.model.features(*rows)[0]
-    assert isinstance(subject.model, DecoderModel | EncoderModel)
+    assert isinstance(subject.model, TextWriter | EncoderModel)
     return subject.model.features(rows[0])[0]
 
 
@@ -175,12 +175,17 @@ def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int
     if head is not None:
         look.predictions = predictions(subject, seen, head, best)
         look.lens = lens(subject, seen, head, [one.id for one in look.predictions])
-    if set(arrays) == set(subject.model.attention_names()):  # it needs them all
+    if all_blocks(subject) and set(arrays) == set(subject.model.attention_names()):  # it needs them all
         look.rollout, rolled = rollouts(layers, arrays)
         arrays.update(rolled)
     if seen.pair is not None and cross_layers(subject.model):
         look.alignment = alignment(subject, seen, arrays, gold)
     return look
+
+
+def all_blocks(subject: Subject) -> bool:
+    """Whether a residual stream carries tokens through all layers, as recurrent ones have none."""
+    return all(isinstance(getattr(subject.model, stack), StackLayers) for stack in subject.stacks.values())
 
 
 def head_of(subject: Subject) -> Head | None:

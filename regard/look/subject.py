@@ -15,7 +15,7 @@ from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START, Tokenizer
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
 from regard.look.records import Look, Side
-from regard.models import DecoderModel, EncoderModel, Model, SourceWriter
+from regard.models import EncoderModel, Model, SourceWriter, TextWriter
 from regard.nn.device import choose_device
 
 LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer
@@ -34,7 +34,9 @@ class Subject:
     @property
     def family(self) -> str:
         """What kinds of sides it has: of an encoder-decoder, a decoder or an encoder."""
-        return "encoder-decoder" if isinstance(self.model, SourceWriter) else self.model.config.kind
+        if isinstance(self.model, SourceWriter):
+            return "encoder-decoder"
+        return "decoder" if isinstance(self.model, TextWriter) else self.model.config.kind
 
     @property
     def device(self) -> torch.device:
@@ -45,7 +47,7 @@ class Subject:
         """The stacks by the side that they read, from first to last."""
         if isinstance(self.model, SourceWriter):
             return {"source": "encoder", "target": "decoder"}
-        if isinstance(self.model, DecoderModel):
+        if isinstance(self.model, TextWriter):
             return {"text": "decoder"}
         if isinstance(self.model, EncoderModel):
             return {"text": "encoder"}

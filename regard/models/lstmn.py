@@ -63,10 +63,14 @@ class LSTMNEncoder(TextReaderConfig, kind="lstmn-encoder"):
 
 
 class Reading(Model):
-    """What both have in common: layers that can be watched, at a place in the model."""
+    """What both have in common: layers that can be watched, at a `place` in the model."""
 
     place: str
-    layers: IntraLayers
+
+    @property
+    def layers(self) -> IntraLayers:
+        layers: IntraLayers = getattr(self, self.place)
+        return layers
 
     def attention_names(self) -> list[str]:
         return self.layers.names(self.place)
@@ -82,7 +86,7 @@ class LSTMNModel(Reading, TextWriter):
         super().__init__(config)
         width, hidden = config.width, config.hidden
         self.embedding = config.embedding.build(config.vocabulary, width, Position())
-        self.layers = IntraLayers(width, hidden, config.layers, config.dropout)
+        self.decoder = IntraLayers(width, hidden, config.layers, config.dropout)
         self.out = None if hidden == width else Linear(hidden, width)
         self.head = config.head.build(config.vocabulary, width, self.embedding)
         self.dropout = Dropout(config.dropout)
@@ -127,7 +131,7 @@ class LSTMNEncoderModel(Reading, TextReader):
     def __init__(self, config: LSTMNEncoder) -> None:
         super().__init__(config)
         self.embedding = config.embedding.build(config.vocabulary, config.width, Position())
-        self.layers = IntraLayers(config.width, config.hidden, config.layers, config.dropout)
+        self.encoder = IntraLayers(config.width, config.hidden, config.layers, config.dropout)
         self.dropout = Dropout(config.dropout)
         self.states_width = config.hidden
 

@@ -18,11 +18,11 @@ def generate(subject: Subject, asked: GenerateRequest) -> Iterator[dict[str, Any
     import torch
 
     from regard.data.tokenizers import END, START
-    from regard.models import DecoderModel
+    from regard.models import TextWriter
 
     model, tokenizer = subject.model, subject.tokenizer
-    if not isinstance(model, DecoderModel):
-        raise ValueError(f"a model of kind {subject.family!r} does not write on from a prompt; take a decoder")
+    if not isinstance(model, TextWriter):
+        raise ValueError(f"a model of kind {subject.family!r} does not write on from a prompt; take a language model")
     prompt = [START, *tokenizer.encode([asked.prompt])[0]]
     if model.longest is not None and len(prompt) > model.longest:
         raise ValueError(f"the prompt has {len(prompt) - 1} tokens; the model reads at most {model.longest - 1}")
