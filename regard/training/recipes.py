@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,18 @@ def usual_training(model: ModelConfig) -> Training:
     )
 
 
+class RecipeLoader(yaml.SafeLoader):
+    """YAML 1.1 reads 2e-3 as text, because it has no full stop; here it is the number that people mean."""
+
+
+RecipeLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?e[-+]?\d+$", re.I), list("-+0123456789")
+)
+
+
 def read_file(path: str | Path) -> dict[str, Any]:
     try:
-        given = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        given = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=RecipeLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is no recipe: {' '.join(str(error).split())}") from None
     if not isinstance(given, dict):

@@ -90,3 +90,10 @@ def test_every_recipe_is_whole_and_says_what_it_promises(path: Path) -> None:
     for promised in ("regard train", "minutes", "BLEU"):
         assert promised in header, promised
     assert read_file(path)["preset"]
+
+
+def test_a_rate_may_be_written_without_a_full_stop(tmp_path: Path) -> None:
+    file = tmp_path / "recipe.yaml"
+    file.write_text("training: {optimiser: {kind: adamw, rate: 2e-3, eps: 1E-8}}")
+    optimiser = make_recipe("translate", DATA, file=file).training.optimiser
+    assert (optimiser.rate, optimiser.eps) == (2e-3, 1e-8)
