@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.config import Positive
-from regard.nn.attention.kernel import Kernel, KernelConfig, spread
+from regard.nn.attention.kernel import Kernel, KernelConfig, per_head, spread
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.linear import normal_
@@ -102,7 +102,7 @@ class GeneralKernel(DotKernel):
         normal_(self.weight, std=1 / self.dims.key_width)  # scores of unit-variance inputs have unit variance
 
     def turned(self, q: Tensor) -> Tensor:
-        return q @ self.weight
+        return per_head(q, self.weight)
 
     def score_cost(self, shape: Shape) -> Cost:
         rows = shape.tokens * self.dims.heads

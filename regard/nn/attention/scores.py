@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Size
-from regard.nn.attention.kernel import Kernel, KernelConfig, spread
+from regard.nn.attention.kernel import Kernel, KernelConfig, per_head, spread
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.linear import normal_
@@ -44,12 +44,12 @@ class AdditiveKernel(Kernel):
         normal_(self.v, std=self.v.shape[-2] ** -0.5)
 
     def ready(self, k: Tensor) -> Tensor:
-        return spread(k, self.dims.heads) @ self.key  # (B, H, S, hidden)
+        return per_head(spread(k, self.dims.heads), self.key)  # (B, H, S, hidden)
 
     def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
-        q = q @ self.query  # (B, H, T, hidden)
+        q = per_head(q, self.query)  # (B, H, T, hidden)
         pairs = (q.unsqueeze(-2) + ready.unsqueeze(-3)).tanh()  # (B, H, T, S, hidden)
-        return (pairs @ self.v).squeeze(-1)
+        return pairs @ self.v.flatten() if self.dims.heads == 1 else (pairs @ self.v).squeeze(-1)
 
     def score_cost(self, shape: Shape) -> Cost:
         heads, width, hidden = self.dims.heads, self.dims.key_width, self.v.shape[-2]

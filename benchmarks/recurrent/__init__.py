@@ -1,0 +1,1 @@
+"""A recurrent translator with attention beside JoeyNMT's of the same size: `python -m benchmarks.recurrent`."""

@@ -1,0 +1,67 @@
+"""Steps of training and batches of greedy search, timed inside the environment of the side that makes them.
+
+Only torch and the standard library may be imported here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks.machine import foreign_work
+from benchmarks.recurrent.work import SENTENCES, SIZES, WRITTEN, Record, Size
+from benchmarks.sizes import THREADS
+from benchmarks.step.measure import Trainee, trained, training_step
+from benchmarks.step.workload import Batch, random_batch
+
+WARM_UP = 2
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model with its loss on a batch, and greedy search that writes (B, WRITTEN) tokens after a source (B, S)."""
+
+    model: nn.Module
+    loss: Callable[[Batch], Tensor]
+    write: Callable[[Tensor], Tensor]
+
+
+def measure(contender: Contender, mode: str, times: int) -> Record:
+    batch = random_batch()
+    parameters = sum(parameter.numel() for parameter in trained(contender.model))
+    work: Callable[[], Tensor]
+    if mode == "train":
+        contender.model.train()
+        work, tokens = training_step(Trainee(contender.model, lambda: contender.loss(batch))), batch.labels.numel()
+    else:
+        contender.model.eval()
+        work, tokens = (lambda: contender.write(batch.source)), SENTENCES * WRITTEN
+        if (shape := tuple(work().shape)) != (SENTENCES, WRITTEN):
+            raise ValueError(f"the output has shape {shape} instead of {(SENTENCES, WRITTEN)}")
+    for _ in range(WARM_UP):
+        work()
+    seconds, foreign = [], foreign_work()
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return Record(seconds, tokens, parameters, (foreign_work() - foreign) / sum(seconds))
+
+
+def main(build: Callable[[Size], Contender]) -> None:
+    """The command line of a side: which size, which mode, how many times; prints one JSON line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("variant", choices=["default"])
+    parser.add_argument("size", choices=SIZES)
+    parser.add_argument("mode", choices=["train", "greedy"])
+    parser.add_argument("times", type=int)
+    given = parser.parse_args()
+    torch.set_num_threads(THREADS)
+    torch.manual_seed(0)
+    print(json.dumps(asdict(measure(build(SIZES[given.size]), given.mode, given.times))))

@@ -1,0 +1,46 @@
+"""This project: `bahdanau-2015` in another size."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor
+
+import regard
+from benchmarks.recurrent.measure import Contender, main
+from benchmarks.recurrent.work import WRITTEN, Size
+from benchmarks.sizes import SMOOTHING, VOCABULARY
+from benchmarks.step.workload import DROPOUT, Batch
+from regard.data.tokenizers import END, START
+from regard.decoding import Decoding, translate
+from regard.models import RecurrentModel
+
+
+def build(size: Size) -> Contender:
+    model = cast(
+        RecurrentModel,
+        regard.build(
+            "bahdanau-2015",
+            vocabulary=VOCABULARY,
+            source_vocabulary=None,
+            width=size.width,
+            hidden=size.hidden,
+            dropout=DROPOUT,
+            reader={"kind": "bahdanau", "kernel": {"kind": "additive", "hidden": size.hidden}, "output": "plain"},
+        ),
+    )
+    options = Decoding(min_length=WRITTEN, max_length=WRITTEN)
+
+    def loss(batch: Batch) -> Tensor:
+        return model.head.loss(model.features(batch.source, batch.decoder_input), batch.labels, smoothing=SMOOTHING)
+
+    def write(source: Tensor) -> Tensor:
+        found = translate(model, source, None, options, start=START, end=END)
+        return torch.tensor([best[0].tokens for best in found])
+
+    return Contender(model, loss, write)
+
+
+if __name__ == "__main__":
+    main(build)
