@@ -21,6 +21,7 @@ LEVELS = {
     "look": 4,
     "tasks": 5,
     "training": 6,
+    "lab": 7,
     "studio": 7,
     "cli": 8,
     "__main__": 9,

@@ -1,0 +1,27 @@
+"""The lab: fair comparisons that print a table, draw a figure and say what follows. One file an experiment."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from regard.config import nearest
+
+if TYPE_CHECKING:
+    from regard.lab.experiment import Experiment
+
+EXPERIMENTS = {  # for the command line, whose help imports no torch
+    "bottleneck": "one fixed context against attention: BLEU by length of the source",
+}
+
+
+def find(name: str) -> type[Experiment]:
+    """The config of an experiment, with which it is run."""
+    if name not in EXPERIMENTS:
+        raise ValueError(f"unknown experiment {name!r}: {nearest(name, EXPERIMENTS)}")
+    importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    from regard.lab.experiment import Experiment
+
+    found = Experiment.members[name]
+    assert issubclass(found, Experiment)
+    return found

@@ -1,0 +1,71 @@
+"""Running an experiment: trial by trial, each finished one kept, so that the same command goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from regard import __version__
+from regard.checkpoint import Run, RunError, read_json, write_text
+from regard.config import to_dict
+from regard.lab.experiment import Experiment, Outcome, Result, Say, Trial
+from regard.lab.report import write_report
+
+CONFIG, RESULT, RESULTS = "config.json", "result.json", "results.json"
+
+
+def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> Outcome:
+    """Run what is missing of an experiment, and write `results.json`, `figure.svg` and `report.html` into its folder.
+
+    A folder that was begun with other options is refused, unless `fresh` says that it may be replaced.
+    """
+    begin(experiment, folder, fresh)
+    trials = interleaved(experiment.trials(folder, say))
+    results: dict[str, list[Result]] = {}
+    for number, trial in enumerate(trials, 1):
+        place = folder / "trials" / trial.name
+        if not (place / RESULT).exists():
+            say(f"trial {number} of {len(trials)}: {trial.contestant}, seed {trial.seed}")
+            write_text(place / RESULT, json.dumps(trial.run(place)) + "\n")
+            shutil.rmtree(Run(place).checkpoints_path, ignore_errors=True)  # what is finished is never resumed
+        results.setdefault(trial.contestant, []).append(read_json(place / RESULT))
+    outcome = experiment.outcome(results)
+    whole = {"experiment": to_dict(experiment), "conclusions": list(outcome.conclusions), **outcome.values}
+    write_text(folder / RESULTS, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+    write_report(experiment, outcome, folder)
+    return outcome
+
+
+def begin(experiment: Experiment, folder: Path, fresh: bool) -> None:
+    """Make the folder, or see that what it holds was begun with the same options."""
+    now = to_dict(experiment)
+    then = begun(folder)
+    if then is None or fresh:
+        shutil.rmtree(folder, ignore_errors=True)
+        write_text(folder / CONFIG, json.dumps({"regard": __version__, "lab": now}, indent=2) + "\n")
+        return
+    for name in {**then, **now}:
+        if then.get(name) != now.get(name):
+            raise RunError(
+                f"{folder} was begun with {name} {then.get(name)}, not {now.get(name)}: ask for the same to go on, "
+                "choose another folder with --run, or begin anew with --fresh"
+            )
+
+
+def begun(folder: Path) -> dict[str, Any] | None:
+    """The options with which the experiment in a folder was begun, None where there is nothing yet."""
+    if not folder.exists() or not any(folder.iterdir()):
+        return None
+    known = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
+    if "lab" not in known:
+        raise RunError(f"{folder} holds no experiment: choose another folder with --run")
+    options: dict[str, Any] = known["lab"]
+    return options
+
+
+def interleaved(trials: Sequence[Trial]) -> list[Trial]:
+    """Seed by seed, so that whatever slows the machine for a while slows every contestant."""
+    return sorted(trials, key=lambda trial: trial.seed)

@@ -1,0 +1,68 @@
+"""What an experiment is: a config, trials that leave a result each, and what is concluded from all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from regard.config import Part, Positive, Size
+
+Say = Callable[[str], None]  # takes one line of progress
+Result = dict[str, Any]  # of a trial, JSON values alone
+Results = Mapping[str, Sequence[Result]]  # of a contestant by its name, one a seed
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One contestant with one seed: `run` works in a folder of its own, where it goes on if it was stopped before."""
+
+    contestant: str
+    seed: int
+    run: Callable[[Path], Result]
+
+    @property
+    def name(self) -> str:
+        return f"{self.contestant.replace(' ', '-')}-{self.seed}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is printed: a heading, the names of the columns, rows of text."""
+
+    heading: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found: tables, drawings with their titles, sentences computed from the numbers, and the
+    numbers themselves, by name."""
+
+    tables: Sequence[Table]
+    panels: Sequence[tuple[str, str]]
+    conclusions: Sequence[str]
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment(Part, family="experiment"):
+    """A fair comparison. `budget` is how many minutes all trials train together, `seeds` how often each contestant is
+    tried."""
+
+    budget: Positive = 10.0
+    seeds: Size = 2
+
+    def minutes(self) -> float:
+        """About how long it takes: the budget, and what preparing and measuring adds."""
+        return self.budget
+
+    def trials(self, folder: Path, say: Say) -> Sequence[Trial]:
+        """Prepare in the experiment's folder, or find it prepared, and list what is to be tried."""
+        raise TypeError(f"{type(self).__name__} is a family, not an experiment")
+
+    def outcome(self, results: Results) -> Outcome:
+        """What follows from the results: computed from them alone."""
+        raise TypeError(f"{type(self).__name__} is a family, not an experiment")

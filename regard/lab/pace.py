@@ -1,0 +1,60 @@
+"""How long a training step takes: measured of all contestants in turn, so that each gets as many steps as its time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from regard.checkpoint import Run, read_json, write_text
+from regard.lab.experiment import Say
+from regard.models import ModelConfig
+from regard.nn.device import choose_device
+from regard.tasks.base import Task
+from regard.training.loop import Trainer, Training
+
+STEPS, ROUNDS = 6, 4  # so many steps, so many times
+
+
+def paces(
+    task: Task, models: Mapping[str, ModelConfig], training: Training, path: Path, say: Say
+) -> Mapping[str, float]:
+    """Seconds a step by name; kept in a file, so that an experiment that goes on plans as it did before.
+
+    The quickest of some rounds counts, and on a CPU its own time alone: what else the machine does now must not decide
+    who gets how many steps.
+    A plan of steps, rather than a clock, keeps the schedule a function of the step: what is resumed is the same.
+    """
+    if not path.exists():
+        say("timing a few steps of each contestant")
+        trainers = {}
+        device = choose_device(training.device)
+        for name, model in models.items():
+            torch.manual_seed(training.seed)
+            trainers[name] = Trainer(
+                Run(path.parent), task, model.build().to(device).train(), training, lambda record: None
+            )
+        batches = task.batches(training.batch_tokens, training.seed).iterate()
+        chosen = [indices for _, _, indices in islice(batches, STEPS)]
+        times: dict[str, list[float]] = {name: [] for name in models}
+        for _ in range(ROUNDS):
+            for name, trainer in trainers.items():
+                begun = clock(trainer.device)
+                for indices in chosen:
+                    trainer.step([indices])
+                times[name].append((clock(trainer.device) - begun) / STEPS)
+        found = {name: min(measured) for name, measured in times.items()}
+        write_text(path, json.dumps(found, indent=2) + "\n")
+    return read_json(path)
+
+
+def clock(device: torch.device) -> float:
+    """Seconds of work: on a CPU those that this process had of its threads, elsewhere those that went by."""
+    if device.type == "cpu":
+        return time.process_time() / torch.get_num_threads()
+    torch.accelerator.synchronize()
+    return time.perf_counter()

@@ -1,0 +1,44 @@
+"""An outcome as people read it: tables on a terminal, one drawing, one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from regard.checkpoint import write_text
+from regard.config import to_json
+from regard.lab.experiment import Experiment, Outcome, Table
+from regard.page.chart import sheet
+from regard.page.html import cards, code, folded, page, table
+
+
+def text(outcome: Outcome) -> str:
+    """For a terminal."""
+    parts = [f"{one.heading}\n{aligned(one)}" for one in outcome.tables]
+    return "\n\n".join([*parts, "\n".join(f"- {sentence}" for sentence in outcome.conclusions)])
+
+
+def aligned(one: Table) -> str:
+    """Columns under their names, the first to the left, numbers to the right."""
+    lines: Sequence[Sequence[str]] = [one.header, *one.rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(one.header))]
+
+    def row(line: Sequence[str]) -> str:
+        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
+        return "  ".join([line[0].ljust(widths[0]), *cells[1:]])
+
+    return "\n".join(row(line).rstrip() for line in lines)
+
+
+def write_report(experiment: Experiment, outcome: Outcome, folder: Path) -> None:
+    """`figure.svg`, which stands alone, and `report.html` with everything."""
+    write_text(folder / "figure.svg", sheet(outcome.panels))
+    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in outcome.conclusions)
+    sections = [
+        ("What follows", said),
+        ("Figure", cards(outcome.panels)),
+        *((one.heading, table(one.header, one.rows)) for one in outcome.tables),
+        ("Do it again", code(f"regard lab {experiment.kind}") + folded("its options", code(to_json(experiment)))),
+    ]
+    write_text(folder / "report.html", page(experiment.kind, "an experiment of regard", sections))

@@ -1,0 +1,36 @@
+"""Contestants of equal size: the width at which a model has as many parameters as another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from regard.config import ConfigError
+from regard.models import ModelConfig
+
+Sized = Callable[[int], ModelConfig]  # a model by one number that makes it larger
+TOLERATED = 0.03  # share by which sizes may differ
+LARGEST = 1 << 14
+
+
+def parameters(config: ModelConfig) -> int:
+    """How many a model has, without making it."""
+    with torch.device("meta"):
+        return sum(parameter.numel() for parameter in config.build().parameters())
+
+
+def matched(model: Sized, wanted: int, name: str = "a model") -> ModelConfig:
+    """The config whose number of parameters comes nearest to `wanted`; more than 3% off is refused."""
+    low, high = 1, 2
+    while parameters(model(high)) < wanted:
+        low, high = high, 2 * high
+        if high > LARGEST:
+            raise ConfigError(f"{name} of {wanted:,} parameters: there is none")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if parameters(model(middle)) < wanted else (low, middle)
+    best = min((model(size) for size in (low, high)), key=lambda config: abs(parameters(config) - wanted))
+    if abs(parameters(best) / wanted - 1) > TOLERATED:
+        raise ConfigError(f"{name} of {wanted:,} parameters: the nearest has {parameters(best):,}")
+    return best

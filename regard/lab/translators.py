@@ -1,0 +1,186 @@
+"""Translators that compete: one corpus, one tokenizer, one training, equal time, the same test sentences."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+from regard.checkpoint import TOKENS, Run, write_text
+from regard.config import Positive, Size, nearest
+from regard.data.catalogue import data_set
+from regard.data.files import DataError
+from regard.data.pairs import Pair
+from regard.data.tokenizers import Tokenizer
+from regard.decoding import Decoding
+from regard.lab.experiment import Experiment, Result, Results, Say, Trial
+from regard.lab.pace import paces
+from regard.lab.statistics import sentence_counts
+from regard.models import ModelConfig
+from regard.tasks.examples import PairData
+from regard.tasks.translation import Translation, load_translator
+from regard.tasks.translator import Translator
+from regard.training.averaging import Exponential
+from regard.training.loop import Training
+from regard.training.optimisers import MuonAndAdamW
+from regard.training.records import Record, read_records
+from regard.training.schedules import StableDecay
+from regard.training.session import Recipe, resume, write_recipe
+
+SAVED, APART = 4, 50  # times while a trial trains, and so many steps apart
+FEWEST = 10  # steps of a trial
+UNEVEN = 1.15  # times as long
+
+
+@dataclass(frozen=True)
+class Translators(Experiment):
+    """Contestants learn to translate one corpus, of which `pairs` are read, in `pieces` pieces, and are tested on
+    `sentences` of each kind; the loss of `valid` others chooses the weights. Each trains for an equal time, or with
+    `steps` for as many steps."""
+
+    data: str = "phrasebook"
+    languages: str | None = None
+    pairs: Size | None = 60_000
+    pieces: Size = 3000
+    valid: Size = 200
+    sentences: Size = 100
+    batch_tokens: Size = 2048
+    rate: Positive = 4e-3
+    matrix_rate: Positive = 1e-2
+    steps: Size | None = None
+
+    def check(self) -> None:
+        languages = data_set(self.data).languages
+        if self.languages is not None and self.languages not in languages:
+            raise DataError(f"{self.data} has no languages {self.languages!r}: {nearest(self.languages, languages)}")
+
+    def contestants(self, vocabulary: int) -> Mapping[str, ModelConfig]:
+        """Models by name."""
+        raise TypeError(f"{type(self).__name__} names no contestants")
+
+    @cached_property
+    def test(self) -> Sequence[Pair]:
+        """The sentences that are translated."""
+        raise TypeError(f"{type(self).__name__} tests nothing")
+
+    def measure(self, translator: Translator) -> Result:
+        """What else than translations is measured."""
+        return {}
+
+    def minutes(self) -> float:
+        trials = len(self.contestants(self.pieces)) * self.seeds
+        return 1 + (self.budget if self.steps is None else 0) + 0.5 * trials
+
+    def named(self, split: str, count: int | None) -> PairData:
+        """Of the corpus, in the languages that were asked for or are its first."""
+        languages = self.languages or next(iter(data_set(self.data).languages), None)
+        return PairData(name=self.data, languages=languages, split=split, count=count)
+
+    # --- trials ---
+
+    def trials(self, folder: Path, say: Say) -> Sequence[Trial]:
+        shared = folder / "data"
+        task = self.task().open(shared, say)
+        models = self.contestants(Tokenizer.load(shared / "tokenizer.json").vocabulary)
+        steps = dict.fromkeys(models, self.steps or FEWEST)
+        if self.steps is None:
+            seconds = 60 * self.budget / (len(models) * self.seeds)
+            found = paces(task, models, self.training(seed=1, steps=100), folder / "pace.json", say)
+            steps = {name: max(FEWEST, round(seconds / pace)) for name, pace in found.items()}
+        return [
+            Trial(name, seed, partial(self.trial, model, seed, steps[name], shared))
+            for seed in range(1, self.seeds + 1)
+            for name, model in models.items()
+        ]
+
+    def task(self) -> Translation:
+        """A grammar makes no noise, so its sentences are not smoothed."""
+        smoothing = 0.0 if self.data == "phrasebook" else 0.1
+        train, valid = self.named("train", self.pairs), self.named("valid", self.valid)
+        return Translation(train=train, valid=valid, pieces=self.pieces, smoothing=smoothing, validated=20)
+
+    def training(self, seed: int, steps: int) -> Training:
+        """The rate falls over most of the run and ends at nothing, whatever number of steps the time allows."""
+        return Training(
+            seed=seed,
+            batch_tokens=self.batch_tokens,
+            max_steps=steps,
+            validate_every=max(math.ceil(steps / SAVED), APART),
+            metric="loss",
+            optimiser=MuonAndAdamW(rate=self.rate, matrix_rate=self.matrix_rate),
+            schedule=StableDecay(warmup=min(50, steps // 5), decay=0.8),
+            average=Exponential(decay=0.98),
+            keep_checkpoints=1,
+        )
+
+    def trial(self, model: ModelConfig, seed: int, steps: int, shared: Path, place: Path) -> Result:
+        """Train, or go on training, then translate."""
+        run = Run(place)
+        if not run.config_path.exists():
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(shared / TOKENS, place / TOKENS)
+            shutil.copy(shared / "tokenizer.json", place)
+            write_recipe(run, Recipe(self.task(), model, self.training(seed, steps)))
+        progress = resume(run)
+        if progress.step < steps:  # stopped by the user, with a checkpoint
+            raise KeyboardInterrupt
+        translator = load_translator(place)
+        found = translator.texts([pair.source for pair in self.test], Decoding(), batch=64)
+        write_translations(place / "translations.jsonl", self.test, found)
+        seconds = spent(read_records(run.metrics_path))
+        return {
+            "parameters": sum(parameter.numel() for parameter in translator.model.parameters()),
+            "steps": steps,
+            "seconds": seconds,
+            "loss": progress.metrics["loss"],
+            "counts": sentence_counts(found, [pair.target for pair in self.test]),
+            **self.measure(translator),
+        }
+
+
+def write_translations(path: Path, pairs: Sequence[Pair], found: Sequence[str]) -> None:
+    """For people to read, one sentence a line."""
+    lines = (
+        {"source": pair.source, "output": text, "reference": pair.target}
+        for pair, text in zip(pairs, found, strict=True)
+    )
+    write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+
+
+def spent(records: Sequence[Record]) -> float:
+    """The seconds of all optimiser steps: without validating and saving, which is not training."""
+    steps = [record for record in records if record["event"] == "step"]
+    before = [0, *(record["step"] for record in steps)]
+    return float(sum((one["step"] - last) * one["seconds_per_step"] for one, last in zip(steps, before, strict=False)))
+
+
+def uneven(results: Results) -> list[str]:
+    """A sentence where the measured times came out unequal, though they were planned alike."""
+    seconds = [one["seconds"] for trials in results.values() for one in trials]
+    if len({one["steps"] for trials in results.values() for one in trials}) == 1 or max(seconds) < UNEVEN * min(
+        seconds
+    ):
+        return []
+    return [
+        f"the machine was busy: steps were planned for equal times, but took from {min(seconds):.0f} to "
+        f"{max(seconds):.0f} seconds a trial"
+    ]
+
+
+def fairness(results: Results) -> dict[str, list[str]]:
+    """Of each contestant: parameters, steps and seconds of training (of the longest seed), as cells of a table."""
+    return {
+        name: [
+            f"{trials[0]['parameters']:,}",
+            f"{trials[0]['steps']:,}",
+            f"{max(one['seconds'] for one in trials):.0f}",
+        ]
+        for name, trials in results.items()
+    }
+
+
+FAIRNESS = ("parameters", "steps", "seconds")

@@ -1,0 +1,105 @@
+"""An experiment goes on where it stopped, repeats nothing that is finished, and refuses other options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+from xml.etree import ElementTree
+
+import pytest
+
+from regard.checkpoint import RunError
+from regard.lab import bench
+from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Table, Trial
+from regard.lab.report import text
+from regard.page.chart import Point, Series, curves, intervals
+
+done: list[str] = []
+
+
+@dataclass(frozen=True)
+class Counting(Experiment, kind="counting"):
+    """Writes down which trials ran; `stop` names one that ends as if by Ctrl-C."""
+
+    stop: ClassVar[str] = ""
+
+    def trials(self, folder: Path, say: Say) -> Sequence[Trial]:
+        return [
+            Trial(name, seed, partial(self.trial, f"{name}-{seed}"))
+            for name in ("one two", "three")
+            for seed in range(1, self.seeds + 1)
+        ]
+
+    def trial(self, name: str, place: Path) -> Result:
+        if name == self.stop:
+            raise KeyboardInterrupt
+        done.append(name)
+        return {"value": len(done)}
+
+    def outcome(self, results: Results) -> Outcome:
+        rows = [[name, str([one["value"] for one in trials])] for name, trials in results.items()]
+        points = [Point(place, place**2, place**2 - 1, place**2 + 1) for place in range(1, 5)]
+        panels = [
+            ("a curve", curves([Series("square", points)], "x", "squares", log_x=2)),
+            ("dots", intervals([("a", points[:2]), ("b", points[2:])], ("left", "right"), "x", "dots")),
+        ]
+        return Outcome([Table("Values", ("", "values"), rows)], panels, ["it was counted & told"], {"rows": rows})
+
+
+@pytest.fixture(autouse=True)
+def _nothing_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    done.clear()
+    monkeypatch.setattr(Counting, "stop", "")
+
+
+def say(line: str) -> None:
+    """Nobody listens."""
+
+
+def test_trials_run_seed_by_seed_and_a_finished_one_is_never_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Counting, "stop", "one two-2")
+    with pytest.raises(KeyboardInterrupt):
+        bench.run(Counting(), tmp_path / "lab", say)
+    assert done == ["one two-1", "three-1"]
+    assert not (tmp_path / "lab" / "results.json").exists()
+    monkeypatch.setattr(Counting, "stop", "")
+    outcome = bench.run(Counting(), tmp_path / "lab", say)
+    assert done == ["one two-1", "three-1", "one two-2", "three-2"]
+    assert outcome.tables[0].rows == [["one two", "[1, 3]"], ["three", "[2, 4]"]]
+    assert bench.run(Counting(), tmp_path / "lab", say) == outcome
+    assert len(done) == 4
+
+
+def test_results_figure_and_report_are_written(tmp_path: Path) -> None:
+    outcome = bench.run(Counting(seeds=1), tmp_path, say)
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["experiment"] == {"kind": "counting", "budget": 10.0, "seeds": 1}
+    assert results["conclusions"] == ["it was counted & told"]
+    figure = ElementTree.parse(tmp_path / "figure.svg").getroot()
+    assert figure.tag == "{http://www.w3.org/2000/svg}svg"
+    page = (tmp_path / "report.html").read_text()
+    assert "it was counted &amp; told" in page
+    assert "regard lab counting" in page
+    assert "Values" in text(outcome)
+
+
+def test_other_options_are_refused_unless_it_begins_anew(tmp_path: Path) -> None:
+    bench.run(Counting(seeds=1), tmp_path, say)
+    with pytest.raises(RunError, match="was begun with seeds 1, not 2: ask for the same to go on"):
+        bench.run(Counting(), tmp_path, say)
+    bench.run(Counting(), tmp_path, say, fresh=True)
+    assert done == ["one two-1", "three-1", "one two-1", "three-1", "one two-2", "three-2"]
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"format": 1, "task": {}}')
+    for fresh in (False, True):
+        with pytest.raises(RunError, match="holds no experiment"):
+            bench.run(Counting(), tmp_path, say, fresh=fresh)
+    assert json.loads((tmp_path / "config.json").read_text()) == {"format": 1, "task": {}}

@@ -1,0 +1,149 @@
+"""The bottleneck: what is said follows from the counts; the command trains, goes on and reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regard.checkpoint import Run
+from regard.data.catalogue import open_data
+from regard.data.files import DataError
+from regard.lab.bottleneck import ATTENTION, FIXED, TRANSFORMER, Bottleneck
+from regard.lab.experiment import Result
+from regard.lab.lengths import by_length
+from regard.models import EncoderDecoder
+from regard.tasks.translator import Translator
+from tests.conftest import Say
+from tests.toy import losses
+
+GROUPS = [
+    {"name": "1–10", "trained": True, "sentences": 50},
+    {"name": "11–20", "trained": True, "sentences": 50},
+    {"name": "21–40", "trained": False, "sentences": 50},
+]
+TINY = "--seeds 1 --pairs 200 --pieces 200 --sentences 2 --lengths [8,12] --width 32 --heads 2 --layers 1".split()
+TINY += ["--batch-tokens", "200", "--valid", "4"]
+
+
+def result(*qualities: float, seed: int = 0) -> Result:
+    """Of sentences of which so large a share of the n-grams is right, by group."""
+    random = np.random.default_rng(seed)
+    counts = []
+    for quality in qualities:
+        for _ in range(50):
+            totals = [10, 9, 8, 7]
+            counts.append([*(int(random.binomial(total, quality)) for total in totals), *totals, 10, 10])
+    return {"parameters": 1000, "steps": 10, "seconds": 60.0, "loss": 1.0, "groups": GROUPS, "counts": counts}
+
+
+def test_a_fall_is_told_from_none_and_from_what_is_not_decided() -> None:
+    falling, steady = [result(0.9, 0.3, 0.1)], [result(0.9, 0.9, 0.5)]
+    two_minds = [result(0.9, 0.9, 0.5), result(0.9, 0.5, 0.5)]
+    outcome = Bottleneck(seeds=1).outcome({FIXED: falling, ATTENTION: steady, TRANSFORMER: two_minds})
+    verdicts = {name: one["verdict"] for name, one in outcome.values["contestants"].items()}
+    assert verdicts == {FIXED: "falls", ATTENTION: "holds", TRANSFORMER: "not decided"}
+    assert outcome.conclusions[0].startswith("fixed context falls with length: -")
+    assert "from 1–10 to 11–20 words" in outcome.conclusions[0]  # of trained lengths alone
+    assert "at 11–20 words attention is higher than fixed context: +" in outcome.conclusions[3]
+    assert "of one seed" in outcome.conclusions[-1]
+    slow = [{**falling[0], "steps": 20, "seconds": 90.0}]
+    busy = Bottleneck(seeds=1).outcome({FIXED: falling, ATTENTION: slow})
+    assert "took from 60 to 90 seconds" in busy.conclusions[-1]
+    assert "21–40*" in outcome.tables[0].header
+
+
+def test_what_learnt_nothing_is_not_said_to_hold() -> None:
+    outcome = Bottleneck().outcome({name: [result(0.01, 0.01, 0.01)] for name in (FIXED, ATTENTION)})
+    assert outcome.conclusions[0].startswith("fixed context learnt too little to tell")
+    assert "not decided" in outcome.conclusions[2]
+
+
+def test_test_sentences_are_of_the_lengths_that_are_asked_for() -> None:
+    def read(split: str, count: int) -> list:  # type: ignore[type-arg]
+        return list(open_data("phrasebook", "en-fr", split, min(count, 250)))
+
+    groups = by_length(read, ["test", "long"], (6, 12, 20, 30, 50), 12)
+    assert (groups[0].name, groups[0].trained) == ("1–6", True)
+    assert [group.trained for group in groups] == sorted((group.trained for group in groups), reverse=True)
+    for group in groups:
+        low, high = map(int, group.name.split("–"))
+        assert len(group.pairs) <= 12
+        assert all(low <= len(pair.source.split()) <= high for pair in group.pairs)
+    with pytest.raises(DataError, match="fewer than two"):
+        by_length(read, ["test"], (2, 60), 12)
+
+
+def test_the_command_goes_on_where_it_was_stopped_and_says_the_same_again(
+    regard: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(self: Bottleneck, translator: Translator) -> Result:
+        if isinstance(translator.model.config, EncoderDecoder):
+            raise KeyboardInterrupt
+        return measure(self, translator)
+
+    measure = Bottleneck.measure
+    folder = tmp_path / "lab"
+    words = ["lab", "bottleneck", *TINY, "--steps", "12", "--run", folder]
+    monkeypatch.setattr(Bottleneck, "measure", stopped)
+    code, out, err = regard(*words)
+    assert (code, out) == (130, "")
+    assert "about" in err.splitlines()[0]
+    assert "trial 3 of 3: Transformer, seed 1" in err
+    steps = {path: losses(Run(path.parent)) for path in folder.glob("trials/*/metrics.jsonl")}
+    times = {path: path.stat().st_mtime_ns for path in folder.glob("trials/*/result.json")}
+    assert (len(steps), len(times)) == (3, 2)
+    monkeypatch.undo()
+    code, out, err = regard(*words)
+    assert code == 0
+    assert err.count("trial ") == 1
+    assert "step 12/12" not in err  # it was trained to the end before it was stopped
+    assert {path: losses(Run(path.parent)) for path in steps} == steps
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert f"open {folder}/report.html" in out
+    assert regard(*words)[:2] == (0, out)
+    code, out, _ = regard(*words, "--json")
+    assert json.loads(out)["contestants"]["Transformer"]["steps"] == [12]
+    code, _, err = regard(*words, "--rate", "0.001")
+    assert code == 2
+    assert "was begun with rate 0.004, not 0.001" in err
+
+
+def test_equal_time_is_planned_from_measured_steps(regard: Say, tmp_path: Path) -> None:
+    code, _, _ = regard("lab", "bottleneck", *TINY, "--budget", "0.05", "--run", tmp_path)
+    assert code == 0
+    paces = json.loads((tmp_path / "pace.json").read_text())
+    found = json.loads((tmp_path / "results.json").read_text())["contestants"]
+    for name, pace in paces.items():
+        assert found[name]["steps"] == [max(10, round(1.0 / pace))]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["botleneck"], "unknown experiment 'botleneck': did you mean 'bottleneck'?"),
+        (["bottleneck", "--pears", "3"], "unknown option 'pears': did you mean 'pairs'?"),
+        (["bottleneck", "--budget", "-1"], "budget: -1.0 is not allowed"),
+        (["bottleneck", "--lengths", "[5,3]"], "they take rising numbers of words"),
+        (["bottleneck", "--data", "multi40k"], "unknown data set 'multi40k'"),
+        (["bottleneck", "--heads", "3"], "width 64 is not divisible by 3 heads"),
+        (["--pairs=3"], "name an experiment first"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_leaves_nothing(
+    regard: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = regard("lab", *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.splitlines()[-1].startswith("regard lab: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_name_the_experiments_are_listed(regard: Say) -> None:
+    code, out, err = regard("lab")
+    assert (code, err) == (0, "")
+    assert "bottleneck" in out
