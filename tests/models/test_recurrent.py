@@ -193,14 +193,13 @@ def test_bahdanau_is_its_formula() -> None:
     h = memory.states[0]  # (S, M)
     attention = model.reader.attention
     assert attention is not None
-    assert attention.query is not None
     w, u, v = attention.kernel.query[0], attention.kernel.key[0], attention.kernel.v[0, 0]
     cell = nn.GRUCell(16 + 24, 12)
     cell.load_state_dict({name.removesuffix("_l0"): value for name, value in model.decoder.kernel.state_dict().items()})
     s = (memory.summary @ model.bridge.weight.T + model.bridge.bias).tanh()
     expected = []
     for word in model.embedding.tokens(target)[0]:
-        e = ((attention.query(s) @ w + h @ u).tanh() @ v).squeeze(-1)
+        e = ((s @ w + h @ u).tanh() @ v).squeeze(-1)
         c = (e.softmax(-1)[:, None] * h).sum(0, keepdim=True)
         s = cell(torch.cat([word[None], c], -1), s)
         expected.append(model.reader.out(torch.cat([s, word[None], c], -1)).tanh())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -88,6 +89,8 @@ class DotKernel(Kernel):
 class General(KernelConfig, kind="general"):
     """q' W k with a learned matrix per head. Luong et al. 2015, arXiv:1508.04025."""
 
+    bridges: ClassVar[bool] = True
+
     def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
         return GeneralKernel(dims, position, dropout)
 
@@ -95,18 +98,21 @@ class General(KernelConfig, kind="general"):
 class GeneralKernel(DotKernel):
     def __init__(self, dims: HeadDims, position: Position, dropout: float) -> None:
         super().__init__(dims, position, dropout, scale=1.0)
-        self.weight = nn.Parameter(torch.empty(dims.heads, dims.key_width, dims.key_width))
+        self.weight = nn.Parameter(torch.empty(dims.heads, dims.asked_width, dims.key_width))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        normal_(self.weight, std=1 / self.dims.key_width)  # scores of unit-variance inputs have unit variance
+        normal_(
+            self.weight, std=(self.dims.asked_width * self.dims.key_width) ** -0.5
+        )  # scores of unit-variance inputs have unit variance
 
     def turned(self, q: Tensor) -> Tensor:
         return per_head(q, self.weight)
 
     def score_cost(self, shape: Shape) -> Cost:
         rows = shape.tokens * self.dims.heads
-        turned = Cost(rows * self.dims.key_width**2, kept=2 * rows * self.dims.key_width)
+        asked, width = self.dims.asked_width, self.dims.key_width
+        turned = Cost(rows * asked * width, kept=rows * (asked + width))
         return super().score_cost(shape) + turned
 
 

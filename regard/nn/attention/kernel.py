@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +17,9 @@ from regard.nn.positions.base import HeadDims, Position
 
 @dataclass(frozen=True)
 class KernelConfig(Part, family="kernel"):
-    """How a query scores keys and mixes values."""
+    """How a query scores keys and mixes values. Where it `bridges`, queries need not be as wide as keys."""
+
+    bridges: ClassVar[bool] = False
 
     def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
         raise TypeError(f"{type(self).__name__} is a family, not a kernel")
@@ -99,7 +102,7 @@ def per_head(x: Tensor, weight: Tensor) -> Tensor:
         return x @ weight[0] if x.is_contiguous() else x.contiguous() @ weight[0]
     batch, _, length, width = x.shape
     turned = x.transpose(0, 1).reshape(heads, batch * length, width) @ weight
-    return turned.view(heads, batch, length, -1).transpose(0, 1)
+    return turned.view(heads, batch, length, -1).transpose(0, 1).contiguous()  # what is made of it keeps its layout
 
 
 def masked_softmax(scores: Tensor, hidden: Tensor | None) -> Tensor:

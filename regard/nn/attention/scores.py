@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,8 @@ class Additive(KernelConfig, kind="additive"):
     `hidden` is the network's width, that of a head where it is not given.
     """
 
+    bridges: ClassVar[bool] = True
+
     hidden: Size | None = None
 
     def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
@@ -33,13 +36,13 @@ class AdditiveKernel(Kernel):
 
     def __init__(self, dims: HeadDims, position: Position, dropout: float, hidden: int) -> None:
         super().__init__(dims, position, dropout)
-        self.query = nn.Parameter(torch.empty(dims.heads, dims.key_width, hidden))
+        self.query = nn.Parameter(torch.empty(dims.heads, dims.asked_width, hidden))
         self.key = nn.Parameter(torch.empty(dims.heads, dims.key_width, hidden))
         self.v = nn.Parameter(torch.empty(dims.heads, 1, hidden, 1))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        normal_(self.query, std=(2 * self.dims.key_width) ** -0.5)
+        normal_(self.query, std=(2 * self.dims.asked_width) ** -0.5)
         normal_(self.key, std=(2 * self.dims.key_width) ** -0.5)
         normal_(self.v, std=self.v.shape[-2] ** -0.5)
 
@@ -49,18 +52,20 @@ class AdditiveKernel(Kernel):
     def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
         q = per_head(q, self.query)  # (B, H, T, hidden)
         pairs = (q.unsqueeze(-2) + ready.unsqueeze(-3)).tanh()  # (B, H, T, S, hidden)
-        return pairs @ self.v.flatten() if self.dims.heads == 1 else (pairs @ self.v).squeeze(-1)
+        return (pairs @ (self.v[0, 0] if self.dims.heads == 1 else self.v)).squeeze(-1)
 
     def score_cost(self, shape: Shape) -> Cost:
-        heads, width, hidden = self.dims.heads, self.dims.key_width, self.v.shape[-2]
-        vectors = shape.batch * (shape.length + shape.keys) * heads
+        heads, hidden = self.dims.heads, self.v.shape[-2]
+        values = shape.batch * heads * (shape.length * self.dims.asked_width + shape.keys * self.dims.key_width)
         pairs = shape.tokens * heads * shape.keys
-        return Cost(vectors * width * hidden + pairs * hidden, kept=vectors * width + pairs * hidden)
+        return Cost(values * hidden + pairs * hidden, kept=values + pairs * hidden)
 
 
 @dataclass(frozen=True)
 class Location(KernelConfig, kind="location"):
     """softmax(W q): the place of a key counts, its content does not. Luong et al. 2015, arXiv:1508.04025."""
+
+    bridges: ClassVar[bool] = True
 
     length: Size = 512
 
@@ -72,11 +77,11 @@ class LocationKernel(Kernel):
     def __init__(self, dims: HeadDims, position: Position, dropout: float, length: int) -> None:
         super().__init__(dims, position, dropout)
         self.longest = length
-        self.weight = nn.Parameter(torch.empty(dims.heads, dims.key_width, length))
+        self.weight = nn.Parameter(torch.empty(dims.heads, dims.asked_width, length))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        normal_(self.weight, std=self.dims.key_width**-0.5)
+        normal_(self.weight, std=self.dims.asked_width**-0.5)
 
     def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
         length, span = self.weight.shape[-1], ready.shape[2]
@@ -84,7 +89,7 @@ class LocationKernel(Kernel):
         reach = int(places.max()) + 1
         if reach > length:
             raise ValueError(f"{reach} keys are more than the {length} places that location-based attention knows")
-        scores = q @ self.weight[..., :reach]  # (B, H, T, reach)
+        scores = per_head(q, self.weight[..., :reach])  # (B, H, T, reach)
         if places.dim() == 1:
             return scores[..., places]
         return scores.gather(-1, places[:, None, None].expand(*scores.shape[:-1], span))

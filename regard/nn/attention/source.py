@@ -17,13 +17,15 @@ NAME = "cross"
 class SourceAttention(nn.Module):
     """Queries (B, T, D) and the memory of R rows, each of which serves B/R consecutive ones → (B, T, M) contexts.
 
-    Keys and values are the encoder's states themselves; a query of another width is turned into theirs.
+    Keys and values are the encoder's states themselves; a query of another width is turned into theirs, unless the
+    kernel bridges the two by a matrix of its own.
     """
 
     def __init__(self, kernel: KernelConfig, window: WindowConfig | None, width: int, memory_width: int) -> None:
         super().__init__()
-        self.query = None if width == memory_width else Linear(width, memory_width, bias=False)
-        dims = HeadDims(memory_width, 1, 1, memory_width, memory_width)
+        fits = kernel.bridges or width == memory_width
+        self.query = None if fits else Linear(width, memory_width, bias=False)
+        dims = HeadDims(memory_width, 1, 1, memory_width, memory_width, query_width=width if fits else None)
         self.kernel = kernel.build(dims, Position(), dropout=0.0)
         self.window = None if window is None else window.build(width)
 

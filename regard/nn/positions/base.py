@@ -14,7 +14,10 @@ from regard.nn.cost import Cost, Shape
 
 @dataclass(frozen=True)
 class HeadDims:
-    """The geometry of an attention layer; `groups` key-value heads serve `heads` query heads."""
+    """The geometry of an attention layer; `groups` key-value heads serve `heads` query heads.
+
+    Queries are as wide as keys unless `query_width` says otherwise, to a kernel that bridges the two.
+    """
 
     width: int
     heads: int
@@ -22,6 +25,11 @@ class HeadDims:
     key_width: int
     value_width: int
     causal: bool = False
+    query_width: int | None = None
+
+    @property
+    def asked_width(self) -> int:
+        return self.query_width or self.key_width
 
 
 class Position(nn.Module):
