@@ -25,7 +25,8 @@ WARM_UP = 2
 
 @dataclass(frozen=True)
 class Contender:
-    """A model with its loss on a batch, and greedy search that writes (B, WRITTEN) tokens after a source (B, S)."""
+    """A model with its loss on a batch, and greedy search that writes (B, WRITTEN) tokens for sources (B, S) of one
+    length, `BATCH` at a time, as its toolkit translates a file."""
 
     model: nn.Module
     loss: Callable[[Batch], Tensor]
@@ -41,7 +42,8 @@ def measure(contender: Contender, mode: str, times: int) -> Record:
         work, tokens = training_step(Trainee(contender.model, lambda: contender.loss(batch))), batch.labels.numel()
     else:
         contender.model.eval()
-        work, tokens = (lambda: contender.write(batch.source)), SENTENCES * WRITTEN
+        sources = batch.source.repeat(SENTENCES // len(batch.source), 1)
+        work, tokens = (lambda: contender.write(sources)), SENTENCES * WRITTEN
         if (shape := tuple(work().shape)) != (SENTENCES, WRITTEN):
             raise ValueError(f"the output has shape {shape} instead of {(SENTENCES, WRITTEN)}")
     for _ in range(WARM_UP):

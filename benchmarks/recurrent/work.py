@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-SENTENCES = 64
+SENTENCES = 256
+BATCH = 64  # of them at a time
 WRITTEN = 30  # tokens of each output, on all sides
 
 

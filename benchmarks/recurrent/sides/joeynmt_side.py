@@ -8,7 +8,7 @@ from torch import Tensor
 
 from benchmarks.joey import patch
 from benchmarks.recurrent.measure import Contender, main
-from benchmarks.recurrent.work import WRITTEN, Size
+from benchmarks.recurrent.work import BATCH, WRITTEN, Size
 from benchmarks.sizes import SMOOTHING, VOCABULARY
 from benchmarks.step.sides.joeynmt_side import SPECIAL_TOKENS
 from benchmarks.step.workload import DROPOUT, Batch
@@ -56,11 +56,14 @@ def build(size: Size) -> Contender:
         )
         return model.loss_function(F.log_softmax(logits, dim=-1), trg=batch.labels) / batch.labels.numel()
 
-    def write(source: Tensor) -> Tensor:
-        with torch.no_grad():
-            memory, final, mask = encode(source)
-            found, *_ = greedy(mask, WRITTEN, model, memory, final, min_output_length=WRITTEN)
-        return torch.as_tensor(found)
+    @torch.no_grad()
+    def write(sources: Tensor) -> Tensor:
+        found = []
+        for batch in sources.split(BATCH):
+            memory, final, mask = encode(batch)
+            tokens, *_ = greedy(mask, WRITTEN, model, memory, final, min_output_length=WRITTEN)
+            found.append(torch.as_tensor(tokens))
+        return torch.cat(found)
 
     return Contender(model, loss, write)
 

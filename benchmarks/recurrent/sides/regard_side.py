@@ -9,11 +9,12 @@ from torch import Tensor
 
 import regard
 from benchmarks.recurrent.measure import Contender, main
-from benchmarks.recurrent.work import WRITTEN, Size
+from benchmarks.recurrent.work import BATCH, WRITTEN, Size
 from benchmarks.sizes import SMOOTHING, VOCABULARY
 from benchmarks.step.workload import DROPOUT, Batch
 from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, translate
+from regard.decoding.parallel import side_by_side
 from regard.models import RecurrentModel
 
 
@@ -35,9 +36,12 @@ def build(size: Size) -> Contender:
     def loss(batch: Batch) -> Tensor:
         return model.head.loss(model.features(batch.source, batch.decoder_input), batch.labels, smoothing=SMOOTHING)
 
-    def write(source: Tensor) -> Tensor:
-        found = translate(model, source, None, options, start=START, end=END)
-        return torch.tensor([best[0].tokens for best in found])
+    def one(batch: Tensor) -> list[list[int]]:
+        return [best[0].tokens for best in translate(model, batch, None, options, start=START, end=END)]
+
+    def write(sources: Tensor) -> Tensor:
+        found = side_by_side(one, sources.split(BATCH), torch.device("cpu"))  # as a `Translator` does it
+        return torch.tensor([tokens for batch in found for tokens in batch])
 
     return Contender(model, loss, write)
 
