@@ -102,6 +102,15 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
     return {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
 
 
+def running(model: nn.Module) -> dict[str, Tensor]:
+    """What a model keeps of its training beside its weights, such as a baseline: the persistent buffers by name.
+
+    They belong to a checkpoint; whoever uses the trained model needs none of them.
+    """
+    kept = model.state_dict(keep_vars=True).keys()
+    return {name: buffer.detach().contiguous() for name, buffer in model.named_buffers() if name in kept}
+
+
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor], where: str) -> None:
     """Copy weights into a model of exactly their names and shapes; otherwise nothing is changed."""
     own = dict(model.named_parameters())

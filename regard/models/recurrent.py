@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard.config import Part, Rate, Size
 from regard.models.base import SourceWriter, SourceWriterConfig, State
 from regard.nn.attention.dot import General
+from regard.nn.attention.hard import ChoiceConfig, Soft
 from regard.nn.attention.kernel import KernelConfig
 from regard.nn.attention.local import WindowConfig
 from regard.nn.attention.scores import Additive
@@ -81,7 +82,8 @@ class Reader(nn.Module):
 
 
 class Read:
-    """The source as one call reads it: the memory's context, its keys and values, the weights that were seen."""
+    """The source as one call reads it: the memory's context, its keys and values, the weights of each step and the
+    chances by which they were chosen."""
 
     def __init__(self, attention: SourceAttention | None, context: Context, batch: int, first: Tensor) -> None:
         memory = context.memory
@@ -91,6 +93,7 @@ class Read:
         self.attention, self.context, self.first = attention, context, first
         self.memory = None if attention is None else attention.ready(context)  # keys and values
         self.weights: list[Tensor] = []
+        self.chances: list[Tensor] = []
         silence = context.silence
         self.silent = silence is not None and 0 in silence.heads.get(f"{context.name}.{NAME}", ())
 
@@ -99,14 +102,21 @@ class Read:
         assert self.attention is not None
         assert self.memory is not None
         places = self.first + step + torch.arange(queries.shape[1], device=queries.device)
-        mixed, weights = self.attention(queries, *self.memory, places, self.context)
+        mixed, weights, chances = self.attention(queries, *self.memory, places, self.context)
         self.weights.append(weights)
+        self.chances.append(chances)
         return torch.zeros_like(mixed) if self.silent else mixed
 
     def tell(self) -> None:
-        """Let a watcher see all steps together."""
-        if self.context.watcher is not None and self.weights:
-            self.context.watcher.see(f"{self.context.name}.{NAME}", lambda: torch.cat(self.weights, 2))
+        """Let a watcher see all steps together; and hard attention learn from what it drew."""
+        if self.attention is None or not self.weights:
+            return
+        name = f"{self.context.name}.{NAME}"
+        if self.context.watcher is not None:
+            self.context.watcher.see(name, lambda: torch.cat(self.weights, 2))
+            self.context.note(f"{NAME}.chances", lambda: torch.cat(self.chances, 2))
+        if self.attention.choice.draws:
+            self.attention.choice.settle(name, torch.cat(self.chances, 2), torch.cat(self.weights, 2), self.context)
 
 
 @dataclass(frozen=True)
@@ -163,11 +173,14 @@ class FixedReader(Deep):
 
 @dataclass(frozen=True)
 class Bahdanau(ReaderConfig, kind="bahdanau"):
-    """The state before a step asks the source, and the answer enters the step. arXiv:1409.0473"""
+    """The state before a step asks the source, and the answer enters the step. arXiv:1409.0473
+
+    The answer is the expectation over positions, or with the `choice` "hard" one of them. arXiv:1502.03044"""
 
     kernel: KernelConfig = Additive()
     output: Literal["plain", "maxout"] = "maxout"
     window: WindowConfig | None = None
+    choice: ChoiceConfig = Soft()
 
     def build(self, sizes: Sizes) -> Reader:
         return BahdanauReader(sizes, self)
@@ -175,7 +188,7 @@ class Bahdanau(ReaderConfig, kind="bahdanau"):
 
 class BahdanauReader(Deep):
     def __init__(self, sizes: Sizes, config: Bahdanau) -> None:
-        attention = SourceAttention(config.kernel, config.window, sizes.hidden, sizes.memory)
+        attention = SourceAttention(config.kernel, config.window, config.choice, sizes.hidden, sizes.memory)
         super().__init__(sizes, config.output, attention)
 
     def before(self, state: Tensor, fed: Tensor, read: Read) -> Tensor:
@@ -185,11 +198,12 @@ class BahdanauReader(Deep):
 @dataclass(frozen=True)
 class Luong(ReaderConfig, kind="luong"):
     """The state after a step asks the source; both make the output, tanh(W [c; h]), which with `feeding` enters the
-    next step. Global, or local with a `window`. arXiv:1508.04025"""
+    next step. Global, or local with a `window`; soft or hard by its `choice`. arXiv:1508.04025"""
 
     kernel: KernelConfig = General()
     feeding: bool = True
     window: WindowConfig | None = None
+    choice: ChoiceConfig = Soft()
 
     def build(self, sizes: Sizes) -> Reader:
         return LuongReader(sizes, self)
@@ -197,7 +211,7 @@ class Luong(ReaderConfig, kind="luong"):
 
 class LuongReader(Reader):
     def __init__(self, sizes: Sizes, config: Luong) -> None:
-        super().__init__(SourceAttention(config.kernel, config.window, sizes.hidden, sizes.memory))
+        super().__init__(SourceAttention(config.kernel, config.window, config.choice, sizes.hidden, sizes.memory))
         self.join = Linear(sizes.memory + sizes.hidden, sizes.width, bias=False)
         self.stepwise = self.feeds = config.feeding
         self.extra = sizes.width if config.feeding else 0

@@ -38,8 +38,28 @@ class Silence:
     heads: Mapping[str, Collection[int]]
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """How a pass went: the log-likelihood (B, T) of each target word, zero for padding, and which are `real`."""
+
+    log_likelihood: Tensor
+    real: Tensor
+
+
+Losses = dict[str, Tensor | Callable[[Outcome], Tensor]]  # by layer; some depend on how the pass went
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """A task that gathers what the layers of a model add to its loss."""
+
+    model: nn.Module
+    losses: Losses
+
+
 watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("watchers", default=())
 silences: ContextVar[tuple[Silence, ...]] = ContextVar("silences", default=())
+gatherings: ContextVar[tuple[Gathering, ...]] = ContextVar("gatherings", default=())
 
 
 def watcher_of(model: nn.Module) -> Watcher | None:
@@ -50,6 +70,11 @@ def watcher_of(model: nn.Module) -> Watcher | None:
 def silence_of(model: nn.Module) -> Silence | None:
     """The heads of this model that are silent in this thread."""
     return next((silence for silence in reversed(silences.get()) if holds(silence.model, model)), None)
+
+
+def losses_of(model: nn.Module) -> Losses:
+    """Where this model leaves its extra losses in this thread; nobody looks where nobody gathers them."""
+    return next((one.losses for one in reversed(gatherings.get()) if holds(one.model, model)), {})
 
 
 def holds(whole: nn.Module, part: nn.Module) -> bool:
@@ -98,7 +123,7 @@ class Context:
     hypotheses: int = 1
     watcher: Watcher | None = None
     silence: Silence | None = None
-    losses: dict[str, Tensor] = field(default_factory=dict)
+    losses: Losses = field(default_factory=dict)
     samples: dict[str, Tensor] = field(default_factory=dict)
     memo: dict[Any, Any] = field(default_factory=dict)
 
@@ -115,8 +140,8 @@ class Context:
         return cls(mask, positions, positions, length, memory)
 
     def of(self, model: nn.Module) -> Context:
-        """With whoever watches this model, and whatever of it is silent."""
-        self.watcher, self.silence = watcher_of(model), silence_of(model)
+        """With whoever watches this model, whatever of it is silent, and whoever gathers its extra losses."""
+        self.watcher, self.silence, self.losses = watcher_of(model), silence_of(model), losses_of(model)
         return self
 
     def note(self, name: str, value: Value) -> None:

@@ -12,7 +12,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regard.checkpoint import Run, put_weights, read_json, read_tensors, weights_of, write_tensors, write_text
+from regard.checkpoint import (
+    Run,
+    put_weights,
+    read_json,
+    read_tensors,
+    running,
+    weights_of,
+    write_tensors,
+    write_text,
+)
 from regard.config import Config, Count, Positive, Size
 from regard.models import Model
 from regard.nn.block import StackLayers
@@ -246,6 +255,8 @@ class Trainer:
     def save(self) -> None:
         with self.run.writing_checkpoint(self.progress.step) as folder:
             write_tensors(folder / "model.safetensors", weights_of(self.model))
+            if kept := running(self.model):
+                write_tensors(folder / "running.safetensors", kept)
             if averaged := self.average.state():
                 write_tensors(folder / "average.safetensors", averaged)
             write_tensors(folder / "optimiser.safetensors", state_tensors(self.optimisers, self.model))
@@ -257,6 +268,10 @@ class Trainer:
         """Continue from a checkpoint as if nothing had happened."""
         folder = self.run.checkpoint(step)
         put_weights(self.model, read_tensors(folder / "model.safetensors"), str(folder))
+        if kept := running(self.model):
+            saved = read_tensors(folder / "running.safetensors")
+            for name, buffer in kept.items():
+                buffer.copy_(saved[name])
         if (folder / "average.safetensors").exists():
             self.average.put_state(read_tensors(folder / "average.safetensors"))
         put_state(self.optimisers, self.model, read_tensors(folder / "optimiser.safetensors"))

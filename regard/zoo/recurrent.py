@@ -6,6 +6,7 @@ from regard.models import Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig, Start
 from regard.nn.attention import Additive
 from regard.nn.attention.dot import Dot, General
+from regard.nn.attention.hard import Hard
 from regard.nn.attention.local import Monotonic, Predictive
 from regard.nn.attention.scores import Location
 from regard.zoo.base import Preset
@@ -58,6 +59,7 @@ PAPERS = {
     "cho": "Cho et al. 2014, arXiv:1406.1078",
     "bahdanau": "Bahdanau et al. 2015, arXiv:1409.0473",
     "luong": "Luong et al. 2015, arXiv:1508.04025",
+    "xu": "Xu et al. 2015, arXiv:1502.03044",
 }
 
 PRESETS = (
@@ -74,6 +76,12 @@ PRESETS = (
         note="one fixed context; with the word vectors of Bahdanau et al., who call it RNNencdec",
     ),
     Preset("bahdanau-2015", cho(Bahdanau(Additive(hidden=1000)), bidirectional=True), paper=PAPERS["bahdanau"]),
+    Preset(
+        "xu-2015-hard",
+        cho(Bahdanau(Additive(hidden=1000), choice=Hard(reward="row")), bidirectional=True),
+        paper=PAPERS["xu"],
+        note="hard attention over the words of a sentence: Bahdanau's model with Xu's estimator",
+    ),
     Preset("luong-2015", luong(Luong(General())), paper=PAPERS["luong"], note="global attention, general score"),
     Preset("luong-2015-dot", luong(Luong(Dot())), paper=PAPERS["luong"]),
     Preset("luong-2015-concat", luong(Luong(Additive())), paper=PAPERS["luong"]),

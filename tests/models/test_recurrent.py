@@ -15,6 +15,7 @@ from regard.models import Recurrent, RecurrentModel
 from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig, Start
 from regard.nn.attention import Additive, KernelConfig
 from regard.nn.attention.dot import General
+from regard.nn.attention.hard import Hard
 from regard.nn.attention.local import Monotonic, MonotonicWindow, Predictive, PredictiveWindow
 from regard.nn.attention.scores import Location
 from regard.nn.masks import real_tokens
@@ -33,10 +34,12 @@ READERS: dict[str, ReaderConfig] = {
     "bahdanau": Bahdanau(),
     "bahdanau-plain": Bahdanau(kernel=General(), output="plain"),
     "bahdanau-local": Bahdanau(window=Predictive(reach=2)),
+    "bahdanau-hard": Bahdanau(choice=Hard()),
     "luong": Luong(),
     "luong-parallel": Luong(feeding=False),
     "luong-local-m": Luong(window=Monotonic(reach=1)),
     "luong-local-p": Luong(window=Predictive(reach=2)),
+    "luong-hard-local-p": Luong(choice=Hard(), window=Predictive(reach=2)),
     "luong-local-p-parallel": Luong(feeding=False, window=Predictive(reach=2)),
 }
 CELLS: tuple[Cell, ...] = ("rnn", "gru", "lstm")

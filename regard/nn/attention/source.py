@@ -1,9 +1,10 @@
-"""How a recurrent decoder attends to its source: one query at a time, any score, all of it or a window."""
+"""How a recurrent decoder attends to its source: step by step, by any score, to all of it or a window, soft or hard."""
 
 from __future__ import annotations
 
 from torch import Tensor, nn
 
+from regard.nn.attention.hard import ChoiceConfig
 from regard.nn.attention.kernel import KernelConfig, masked_softmax
 from regard.nn.attention.local import WindowConfig
 from regard.nn.context import Context
@@ -21,13 +22,16 @@ class SourceAttention(nn.Module):
     kernel bridges the two by a matrix of its own.
     """
 
-    def __init__(self, kernel: KernelConfig, window: WindowConfig | None, width: int, memory_width: int) -> None:
+    def __init__(
+        self, kernel: KernelConfig, window: WindowConfig | None, choice: ChoiceConfig, width: int, memory_width: int
+    ) -> None:
         super().__init__()
         fits = kernel.bridges or width == memory_width
         self.query = None if fits else Linear(width, memory_width, bias=False)
         dims = HeadDims(memory_width, 1, 1, memory_width, memory_width, query_width=width if fits else None)
         self.kernel = kernel.build(dims, Position(), dropout=0.0)
         self.window = None if window is None else window.build(width)
+        self.choice = choice.build()
 
     def ready(self, context: Context) -> tuple[Tensor, Tensor]:
         """Keys and values (R, 1, S, …), computed once for a memory."""
@@ -42,14 +46,15 @@ class SourceAttention(nn.Module):
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, places: Tensor, context: Context
-    ) -> tuple[Tensor, Tensor]:
-        """The contexts (B, T, M) and the weights (B, 1, T, S); `places` (T,) are those of the queries."""
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The contexts (B, T, M), the weights (B, 1, T, S) that made them, and the chances by which those were chosen;
+        `places` (T,) are those of the queries."""
         batch, length, _ = queries.shape
         joined = queries.reshape(len(keys), -1, queries.shape[-1])  # (R, n·T, D)
         q = (joined if self.query is None else self.query(joined)).unsqueeze(1)
         hidden = context.hidden()
         if self.window is None:
-            weights = masked_softmax(self.kernel.match(q, keys, context), hidden)
+            chances = masked_softmax(self.kernel.match(q, keys, context), hidden)
         else:
             lengths = places.new_full((len(keys),), keys.shape[2])
             if context.memory is not None and context.memory.keep is not None:
@@ -57,10 +62,12 @@ class SourceAttention(nn.Module):
             centres = self.window.centres(joined, places.repeat(batch // len(keys)), lengths)
             outside = self.window.outside(centres, keys.shape[2])
             scores = self.kernel.match(q, keys, context)
-            weights = masked_softmax(scores, outside if hidden is None else outside | hidden)
-            weights = self.window.shape(weights, centres)
+            chances = masked_softmax(scores, outside if hidden is None else outside | hidden)
+            chances = self.window.shape(chances, centres)
+        weights: Tensor = self.choice(chances, context)
         mixed = (weights @ values).squeeze(1)  # (R, n·T, M)
-        return mixed.view(batch, length, -1), weights.view(-1, 1, length, weights.shape[-1])
+        shape = (-1, 1, length, weights.shape[-1])
+        return mixed.view(batch, length, -1), weights.view(shape), chances.view(shape)
 
     def cost(self, shape: Shape) -> Cost:
         turned = Cost() if self.query is None else self.query.cost(shape.tokens)
