@@ -6,15 +6,26 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 import regard.zoo
 from regard.config import Part, change, fields_of, kinds
-from regard.models import Decoder, Encoder, EncoderDecoder, Model, ModelConfig, SourceWriter
+from regard.models import (
+    Decoder,
+    Encoder,
+    EncoderDecoder,
+    EncoderModel,
+    Model,
+    ModelConfig,
+    SourceWriter,
+    Turing,
+)
 from regard.nn.attention import KernelConfig, MultiHead
 from regard.nn.block import Block, Stack
 from regard.nn.context import Context
 from regard.nn.feedforward import MLP, Activation, FeedForwardConfig, Gate, Gated
+from regard.nn.losses import gathering, outcome
 from regard.nn.masks import Mask
 from regard.nn.positions import Learned, PositionConfig, Sinusoidal
 from regard.nn.residual import PreNorm
@@ -42,6 +53,7 @@ FEEDFORWARDS: list[FeedForwardConfig] = [
     *(Gated(hidden=24, gate=name) for name in get_args(Gate)),
 ]
 SMALL_RECURRENT = {"vocabulary": VOCABULARY, "width": WIDTH, "hidden": 24}
+SMALL_MEMORY = {"hidden": 48, "slots": 6, "slot_width": 5}
 
 
 def has_stacks(config: ModelConfig) -> bool:
@@ -50,6 +62,8 @@ def has_stacks(config: ModelConfig) -> bool:
 
 
 def small(config: ModelConfig) -> ModelConfig:
+    if isinstance(config, Turing):
+        return change(config, SMALL_MEMORY)
     own = {} if getattr(config, "source_vocabulary", None) is None else {"source_vocabulary": VOCABULARY}
     return change(config, {**(SMALL if has_stacks(config) else SMALL_RECURRENT), **own})
 
@@ -114,6 +128,21 @@ def built(config: ModelConfig) -> Model:
 
 
 def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tensor, ...]:
-    """Token tensors that the model's `forward` takes."""
-    count = 2 if isinstance(model, SourceWriter) else 1
-    return tuple(tokens(batch, length) for _ in range(count))
+    """What the model's `forward` takes: token tensors, or vectors of bits."""
+    if isinstance(model.config, Turing):
+        bits = torch.randint(0, 2, (batch, length, model.config.inputs))
+        return (bits.to(next(model.parameters()).dtype),)
+    return tuple(tokens(batch, length) for _ in range(2 if isinstance(model, SourceWriter) else 1))
+
+
+def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
+    """The mean loss of a model that is to give back what it is given, with all that its layers add to it."""
+    if isinstance(model.config, Turing):
+        return F.binary_cross_entropy_with_logits(model(*inputs), inputs[0][..., : model.config.outputs])
+    with gathering(model) as extra:
+        hidden = model.features(*inputs)
+    loss = model.head.loss(hidden, inputs[-1])
+    if isinstance(model, EncoderModel) and model.pool is not None:
+        loss = loss + model.pooled(model.encode(*inputs)).square().mean()
+    added: Tensor | float = extra.total(lambda: outcome(model.head, hidden, inputs[-1]))
+    return loss + added / inputs[-1].numel()

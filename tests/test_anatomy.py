@@ -87,7 +87,7 @@ def all_inputs(model: Model) -> dict[str, Tensor]:
 
 
 STACKS = {name: config for name, config in PRESETS.items() if has_stacks(config)}
-RECURRENT = {name: config for name, config in PRESETS.items() if not has_stacks(config)}
+OTHERS = {name: config for name, config in PRESETS.items() if not has_stacks(config)}
 
 
 def targets() -> Tensor:
@@ -104,14 +104,14 @@ def test_operations_equal_those_that_pytorch_counts(config: ModelConfig) -> None
     assert description.training_multiply_adds == training
 
 
-@pytest.mark.parametrize("name", RECURRENT)
-def test_operations_of_recurrent_models_equal_those_that_pytorch_counts(name: str) -> None:
-    model = RECURRENT[name].build().eval()
+@pytest.mark.parametrize("name", OTHERS)
+def test_operations_of_other_models_equal_those_that_pytorch_counts(name: str) -> None:
+    model = OTHERS[name].build().eval()
     description = regard.describe(model, batch=BATCH, length=LENGTH)
     enabled = torch._C._get_mkldnn_enabled()
     torch._C._set_mkldnn_enabled(False)  # PyTorch does not count what its kernels do; the public switch warns of GPUs
     try:
-        assert description.multiply_adds == multiply_adds(lambda: model(**all_inputs(model)))
+        assert description.multiply_adds == multiply_adds(lambda: model(*feature_inputs(model, BATCH, LENGTH)))
     finally:
         torch._C._set_mkldnn_enabled(enabled)
 

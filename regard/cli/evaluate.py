@@ -9,7 +9,10 @@ from typing import Any
 
 from regard.cli.options import positive
 
-EVALUATORS = {"translate": "regard.cli.evaluate_translation"}  # by task: a module with `evaluate` and `table`
+EVALUATORS = {  # by task: a module with `evaluate` and `table`
+    "translate": "regard.cli.evaluate_translation",
+    "copy": "regard.cli.evaluate_copying",
+}
 PAIRS_ALONE = ("source", "target", "languages", "tokenised", "against")  # options of translation
 
 

@@ -24,6 +24,7 @@ from regard.models.lstmn import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNMod
 from regard.models.recurrent import Recurrent, RecurrentModel
 from regard.models.recurrent_decoder import RecurrentDecoder, RecurrentDecoderModel
 from regard.models.recurrent_encoder import RecurrentEncoder, RecurrentEncoderModel
+from regard.models.turing import Turing, TuringModel
 
 __all__ = [
     "LSTMN",
@@ -55,6 +56,8 @@ __all__ = [
     "TextWriter",
     "TextWriterConfig",
     "TokenLabeller",
+    "Turing",
+    "TuringModel",
     "Writer",
     "WriterConfig",
 ]

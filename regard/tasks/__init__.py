@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 TASKS = {
-    "translate": "sentences into another language"
+    "translate": "sentences into another language",
+    "copy": "sequences of bits, out of a memory",
 }  # what `regard train` takes, for its help, which imports no torch
 OBJECTIVES: dict[str, str] = {}  # what `regard pretrain` takes
 

@@ -7,8 +7,8 @@ import torch
 
 import regard
 from regard.config import from_json, to_json
-from regard.models import EncoderModel, ModelConfig
-from tests.helpers import PRESETS, built, feature_inputs, tokens
+from regard.models import ModelConfig
+from tests.helpers import PRESETS, built, feature_inputs, tokens, training_loss
 
 every_preset = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS)
 
@@ -27,11 +27,7 @@ def test_a_small_variant_comes_back_from_json_and_builds_the_same_model(config: 
 @every_preset
 def test_gradients_reach_every_parameter(config: ModelConfig) -> None:
     model = built(config).train()
-    inputs = feature_inputs(model)
-    loss = model.head.loss(model.features(*inputs), inputs[-1])
-    if isinstance(model, EncoderModel) and model.pool is not None:
-        loss = loss + model.pooled(model.encode(*inputs)).square().sum()
-    loss.backward()
+    training_loss(model, feature_inputs(model)).backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.abs().sum() > 0, name
@@ -44,7 +40,7 @@ def test_it_learns_a_batch_by_heart(config: ModelConfig) -> None:
     optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
     losses = []
     for _ in range(40):
-        loss = model.head.loss(model.features(*inputs), inputs[-1])
+        loss = training_loss(model, inputs)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
