@@ -44,8 +44,8 @@ class Copy(TaskConfig, kind="copy"):
     preset: ClassVar[str] = "ntm-2014"
     usual: ClassVar[Mapping[str, Any]] = {
         "batch_tokens": 400,
-        "max_steps": 2500,
-        "validate_every": 250,
+        "max_steps": 1500,
+        "validate_every": 150,
         "optimiser": {"kind": "adamw", "rate": 2e-3},
         "schedule": {"kind": "stable-decay", "warmup": 100, "decay": 0.6},
         "average": {"kind": "exponential", "decay": 0.98},
