@@ -10,12 +10,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import regard.zoo
-from regard.config import Part, change, fields_of, kinds
+from regard.config import Config, Part, change, fields_of, kinds
 from regard.models import (
     Decoder,
     Encoder,
     EncoderDecoder,
     EncoderModel,
+    FewShot,
     Model,
     ModelConfig,
     SourceWriter,
@@ -52,8 +53,8 @@ FEEDFORWARDS: list[FeedForwardConfig] = [
     *(MLP(hidden=24, activation=name) for name in get_args(Activation)),
     *(Gated(hidden=24, gate=name) for name in get_args(Gate)),
 ]
-SMALL_RECURRENT = {"vocabulary": VOCABULARY, "width": WIDTH, "hidden": 24}
-SMALL_MEMORY = {"hidden": 48, "slots": 6, "slot_width": 5}
+SMALL_OTHERS = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "width": WIDTH, "hidden": 24}
+SMALL_OTHERS |= {"slots": 6, "slot_width": 5, "filters": 8}
 
 
 def has_stacks(config: ModelConfig) -> bool:
@@ -61,11 +62,18 @@ def has_stacks(config: ModelConfig) -> bool:
     return any(isinstance(getattr(config, field), Stack) for field in fields_of(type(config)))
 
 
+def sizes_in(config: Config) -> set[str]:
+    """The names of the numbers in a config, at any depth."""
+    inside = {name: getattr(config, name) for name in fields_of(type(config))}
+    own = {name for name, value in inside.items() if isinstance(value, int)}
+    return own.union(*(sizes_in(value) for value in inside.values() if isinstance(value, Config)))
+
+
 def small(config: ModelConfig) -> ModelConfig:
-    if isinstance(config, Turing):
-        return change(config, SMALL_MEMORY)
-    own = {} if getattr(config, "source_vocabulary", None) is None else {"source_vocabulary": VOCABULARY}
-    return change(config, {**(SMALL if has_stacks(config) else SMALL_RECURRENT), **own})
+    sizes = SMALL if has_stacks(config) else SMALL_OTHERS
+    given = sizes_in(config)
+    own = {"source_vocabulary": VOCABULARY} if "source_vocabulary" in given else {}
+    return change(config, {name: size for name, size in (sizes | own).items() if name in given})
 
 
 PRESETS: dict[str, ModelConfig] = {name: small(preset.config) for name, preset in regard.zoo.presets().items()}
@@ -128,7 +136,11 @@ def built(config: ModelConfig) -> Model:
 
 
 def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tensor, ...]:
-    """What the model's `forward` takes: token tensors, or vectors of bits."""
+    """What the model's `forward` takes: token tensors, vectors of bits, or episodes of texts and labels."""
+    if isinstance(model.config, FewShot):
+        texts = torch.randint(0, VOCABULARY, (batch, model.config.ways + 1, length))
+        labels = torch.stack([torch.randperm(model.config.ways) for _ in range(batch)])
+        return texts, torch.ones_like(texts, dtype=torch.bool), labels
     if isinstance(model.config, Turing):
         bits = torch.randint(0, 2, (batch, length, model.config.inputs))
         return (bits.to(next(model.parameters()).dtype),)
@@ -139,6 +151,8 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
     """The mean loss of a model that is to give back what it is given, with all that its layers add to it."""
     if isinstance(model.config, Turing):
         return F.binary_cross_entropy_with_logits(model(*inputs), inputs[0][..., : model.config.outputs])
+    if isinstance(model.config, FewShot):
+        return F.cross_entropy(model(*inputs).flatten(0, 1), inputs[-1][:, 0])
     with gathering(model) as extra:
         hidden = model.features(*inputs)
     loss = model.head.loss(hidden, inputs[-1])

@@ -12,6 +12,7 @@ from regard.cli.options import positive
 EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "translate": "regard.cli.evaluate_translation",
     "copy": "regard.cli.evaluate_copying",
+    "fewshot": "regard.cli.evaluate_fewshot",
 }
 PAIRS_ALONE = ("source", "target", "languages", "tokenised", "against")  # options of translation
 

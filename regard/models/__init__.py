@@ -20,10 +20,12 @@ from regard.models.base import (
 from regard.models.decoder import Decoder, DecoderModel
 from regard.models.encoder import Encoder, EncoderModel
 from regard.models.encoder_decoder import EncoderDecoder, EncoderDecoderModel
+from regard.models.fewshot import FewShot, FewShotModel
 from regard.models.lstmn import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
 from regard.models.recurrent import Recurrent, RecurrentModel
 from regard.models.recurrent_decoder import RecurrentDecoder, RecurrentDecoderModel
 from regard.models.recurrent_encoder import RecurrentEncoder, RecurrentEncoderModel
+from regard.models.snail import Snail, SnailModel
 from regard.models.turing import Turing, TuringModel
 
 __all__ = [
@@ -37,6 +39,8 @@ __all__ = [
     "LSTMNEncoder",
     "LSTMNEncoderModel",
     "LSTMNModel",
+    "FewShot",
+    "FewShotModel",
     "LabellerConfig",
     "Model",
     "ModelConfig",
@@ -46,6 +50,8 @@ __all__ = [
     "RecurrentEncoder",
     "RecurrentEncoderModel",
     "RecurrentModel",
+    "Snail",
+    "SnailModel",
     "SourceWriter",
     "SourceWriterConfig",
     "State",

@@ -10,6 +10,7 @@ from typing import Any
 TASKS = {
     "translate": "sentences into another language",
     "copy": "sequences of bits, out of a memory",
+    "fewshot": "classes of texts, from a few examples of each",
 }  # what `regard train` takes, for its help, which imports no torch
 OBJECTIVES: dict[str, str] = {}  # what `regard pretrain` takes
 

@@ -40,8 +40,10 @@ def make_recipe(
     then holds changes to it. `initial` are the fields of `Initial`: a run whose trained model this one is built around.
     """
     given = read_file(file) if file is not None else {}
-    fields = {"kind": task, **given.pop("task", {}), **data}
+    fields = {"kind": task, **given.pop("task", {})}
     kind = task_of(fields["kind"])
+    spared = set(kind.needed) and {part for part in data if part not in kind.needed and "name" in data[part]}
+    fields |= {part: where for part, where in data.items() if part not in spared}  # a named set has more splits
     missing = [part for part in kind.needed if not fields.get(part)]
     if missing:
         raise ConfigError(

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from regard.models import Turing
+from regard.models import FewShot, RecurrentEncoder, Snail, Turing
+from regard.models.fewshot import Centroids, LearnerConfig, SnailLearner
+from regard.nn.temporal import TemporalLayers
 from regard.zoo.base import Preset
 
 GRAVES = "Graves et al. 2014, arXiv:1410.5401"
+MISHRA = "Mishra et al. 2018, arXiv:1707.03141"
+SNELL = "Snell et al. 2017, arXiv:1703.05175"
+
+
+def few_shots(learner: LearnerConfig) -> FewShot:
+    """Questions read in both directions, for the vectors of one-line texts."""
+    return FewShot(reader=RecurrentEncoder(vocabulary=8000, width=64, hidden=64, dropout=0.3), learner=learner)
+
 
 PRESETS = (
     Preset("ntm-2014", Turing(), paper=GRAVES, note="LSTM controller, one head of each kind, as for the copy task"),
@@ -14,5 +24,19 @@ PRESETS = (
         Turing(controller="feedforward"),
         paper=GRAVES,
         note="feed-forward controller, one head of each kind, as for the copy task",
+    ),
+    Preset(
+        "snail-2018",
+        few_shots(SnailLearner(TemporalLayers(length=26, filters=128, keys=(64, 256, 512), values=(32, 128, 256)))),
+        paper=MISHRA,
+        note="the learner of its few-shot experiments, after a small reader of texts instead of pictures",
+    ),
+    Preset("snail-small", few_shots(SnailLearner(TemporalLayers(length=26))), paper=MISHRA),
+    Preset("prototypical-2017", few_shots(Centroids()), paper=SNELL, note="the same small reader of texts"),
+    Preset(
+        "snail-writer",
+        Snail(vocabulary=8000, width=128, layers=TemporalLayers(length=128, filters=64)),
+        paper=MISHRA,
+        note="the same layers as a language model",
     ),
 )

@@ -1,0 +1,174 @@
+"""Learning from a few examples: texts with labels that were never seen before, then one whose label is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.config import Part, Rate, Size
+from regard.models.base import Model, ModelConfig, TextModelConfig, TextReaderConfig
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
+from regard.nn.dropout import Dropout
+from regard.nn.linear import Linear
+from regard.nn.masks import Mask
+from regard.nn.temporal import TemporalLayers
+
+PLACE = "episode"
+
+
+# --- how a label is found ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LearnerConfig(Part, family="learner"):
+    """How the label of a query follows from examples."""
+
+    def build(self, width: int, ways: int) -> Learner:
+        raise TypeError(f"{type(self).__name__} is a family, not a learner")
+
+
+class Learner(nn.Module):
+    """Vectors of examples (E, S, D), their labels (E, S), vectors of queries (E, Q, D) → logits (E, Q, ways)."""
+
+    def attention_names(self) -> list[str]:
+        return []
+
+    def forward(self, examples: Tensor, labels: Tensor, queries: Tensor, context: Context) -> Tensor:
+        raise TypeError(f"{type(self).__name__} does not say how it learns")
+
+    def cost(self, queries: int, examples: int) -> Cost:
+        """Of so many queries, each after so many examples."""
+        return Cost()
+
+
+@dataclass(frozen=True)
+class Centroids(LearnerConfig, kind="centroids"):
+    """The nearest mean: minus the squared distance to the mean vector of each label's examples.
+
+    Prototypical networks, Snell et al. 2017, arXiv:1703.05175.
+    """
+
+    def build(self, width: int, ways: int) -> Learner:
+        return CentroidLearner(width, ways)
+
+
+class CentroidLearner(Learner):
+    def __init__(self, width: int, ways: int) -> None:
+        super().__init__()
+        self.width, self.ways = width, ways
+
+    def forward(self, examples: Tensor, labels: Tensor, queries: Tensor, context: Context) -> Tensor:
+        member = F.one_hot(labels, self.ways).to(examples.dtype).transpose(1, 2)  # (E, ways, S)
+        means = member @ examples / member.sum(-1, keepdim=True).clamp(min=1)
+        return -(queries.unsqueeze(2) - means.unsqueeze(1)).square().sum(-1)
+
+    def cost(self, queries: int, examples: int) -> Cost:
+        return Cost(queries * self.ways * examples * self.width)
+
+
+@dataclass(frozen=True)
+class SnailLearner(LearnerConfig, kind="snail"):
+    """Reads the examples as a sequence of (vector, label), the query last and without a label, and says its label.
+
+    Mishra et al. 2018, arXiv:1707.03141.
+    """
+
+    layers: TemporalLayers = TemporalLayers()
+    dropout: Rate = 0.0
+
+    def build(self, width: int, ways: int) -> Learner:
+        return SnailLearnerLayers(self, width, ways)
+
+
+class SnailLearnerLayers(Learner):
+    def __init__(self, config: SnailLearner, width: int, ways: int) -> None:
+        super().__init__()
+        self.ways = ways
+        self.layers = config.layers.build(width + ways)
+        self.dropout = Dropout(config.dropout)
+        self.out = Linear(self.layers.out_width, ways)
+
+    def attention_names(self) -> list[str]:
+        return self.layers.attention_names(PLACE)
+
+    def forward(self, examples: Tensor, labels: Tensor, queries: Tensor, context: Context) -> Tensor:
+        episodes, asked, _ = queries.shape
+        told = torch.cat([examples, F.one_hot(labels, self.ways).to(examples.dtype)], -1)
+        told = told.repeat_interleave(asked, 0)  # (E·Q, S, …): a sequence for each query
+        last = F.pad(queries.flatten(0, 1).unsqueeze(1), (0, self.ways))
+        sequence = torch.cat([told, last], 1)
+        inner = Context.whole(sequence, Mask(causal=True))
+        inner.watcher, inner.silence, inner.losses = context.watcher, context.silence, context.losses
+        hidden = self.layers(sequence, inner.enter(PLACE))[:, -1]
+        logits: Tensor = self.out(self.dropout(hidden))
+        return logits.view(episodes, asked, self.ways)
+
+    def cost(self, queries: int, examples: int) -> Cost:
+        return self.layers.cost(Shape(queries, examples + 1, examples + 1)) + self.out.cost(queries)
+
+
+# --- the model --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class FewShot(ModelConfig, kind="few-shot"):
+    """A `reader` makes a vector of each text, a `learner` tells one of `ways` labels from examples of each."""
+
+    reader: TextReaderConfig
+    ways: Size = 5
+    learner: LearnerConfig = SnailLearner()
+
+    def text(self) -> TextModelConfig | None:
+        return self.reader.text()
+
+    def assemble(self) -> FewShotModel:
+        return FewShotModel(self)
+
+
+class FewShotModel(Model):
+    """Episodes of examples and queries → the logits of the queries' labels."""
+
+    config: FewShot
+
+    def __init__(self, config: FewShot) -> None:
+        super().__init__(config)
+        self.reader = config.reader.assemble()
+        self.learner = config.learner.build(self.reader.states_width, config.ways)
+
+    def vectors(self, tokens: Tensor, keep: Tensor) -> Tensor:
+        """(E, texts, L) → (E, texts, D): the mean of the states of real tokens."""
+        states = self.reader.encode(tokens.flatten(0, 1), keep.flatten(0, 1)).states
+        real = keep.flatten(0, 1).unsqueeze(-1).to(states.dtype)
+        means = (states * real).sum(1) / real.sum(1).clamp(min=1)
+        return means.view(*tokens.shape[:2], -1)
+
+    def forward(self, tokens: Tensor, keep: Tensor, labels: Tensor) -> Tensor:
+        """Texts (E, S + Q, L), the examples first, of whose tokens `keep` are real, and the labels (E, S) of the
+        examples → logits (E, Q, ways)."""
+        if tokens.dim() != 3 or keep.shape != tokens.shape:
+            raise ValueError(
+                f"texts have shape {tuple(tokens.shape)}, their mask {tuple(keep.shape)}; both take (E, texts, L)"
+            )
+        return self.judge(self.vectors(tokens, keep), labels)
+
+    def judge(self, vectors: Tensor, labels: Tensor) -> Tensor:
+        """As `forward`, from vectors (E, S + Q, D)."""
+        shown = labels.shape[1]
+        context = self.whole(vectors, Mask())
+        logits: Tensor = self.learner(vectors[:, :shown], labels, vectors[:, shown:], context)
+        return logits
+
+    def attention_names(self) -> list[str]:
+        return [*self.reader.attention_names(), *self.learner.attention_names()]
+
+    def heads(self, name: str) -> int:
+        return 1 if name in self.learner.attention_names() else self.reader.heads(name)
+
+    def cost(self, batch: int, length: int, source_length: int) -> Cost:
+        """Of as many episodes of one example of each label and one query, in texts of such a length."""
+        texts = batch * (self.config.ways + 1)
+        return self.reader.cost(texts, length, length) + self.learner.cost(batch, self.config.ways)
