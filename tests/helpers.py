@@ -73,6 +73,7 @@ def small(config: ModelConfig) -> ModelConfig:
     sizes = SMALL if has_stacks(config) else SMALL_OTHERS
     given = sizes_in(config)
     own = {"source_vocabulary": VOCABULARY} if "source_vocabulary" in given else {}
+    own |= {"hidden": 48} if isinstance(config, Turing) else {}
     return change(config, {name: size for name, size in (sizes | own).items() if name in given})
 
 
