@@ -11,10 +11,11 @@ from regard.cli.options import positive
 
 EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "translate": "regard.cli.evaluate_translation",
+    "lm": "regard.cli.evaluate_language",
     "copy": "regard.cli.evaluate_copying",
     "fewshot": "regard.cli.evaluate_fewshot",
 }
-PAIRS_ALONE = ("source", "target", "languages", "tokenised", "against")  # options of translation
+PAIRS_ALONE = ("source", "target", "tokenised", "against")  # options of translation
 
 
 def add(verbs: Any) -> None:

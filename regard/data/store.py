@@ -121,6 +121,12 @@ class Store:
         """The ids of these rows, in this order."""
         return self._sides[side].rows(np.asarray(indices, dtype=np.int64))
 
+    def windows(
+        self, side: int, starts: Sequence[int] | NDArray[np.integer[Any]], length: int
+    ) -> NDArray[np.unsignedinteger[Any]]:
+        """(windows, length): so many ids from each of these places on, as if all rows were one."""
+        return self._sides[side].windows(np.asarray(starts, dtype=np.int64), length)
+
 
 class _Side:
     """One side of a store: a mapped file of ids and one of offsets, row i being ids[offsets[i]:offsets[i + 1]]."""
@@ -145,13 +151,23 @@ class _Side:
         rows = len(self._offsets.array) - 1
         if len(indices) and (indices.min() < 0 or indices.max() >= rows):
             raise IndexError(f"rows {indices.min()} to {indices.max()} are asked of a store of {rows}")
-        self._touched += len(indices)
-        if self._touched > RELEASE_ROWS:
-            self._touched = len(indices)
-            self._ids.release()
+        self._touch(len(indices))
         starts, ends = self._offsets.array[indices].tolist(), self._offsets.array[indices + 1].tolist()
         ids = self._ids.array
         return [ids[start:end] for start, end in zip(starts, ends, strict=True)]
+
+    def windows(self, starts: NDArray[np.int64], length: int) -> NDArray[Any]:
+        if len(starts) and (starts.min() < 0 or starts.max() + length > self.tokens):
+            raise IndexError(f"windows at {starts.min()} to {starts.max()} leave a side of {self.tokens} tokens")
+        self._touch(len(starts))
+        found: NDArray[Any] = self._ids.array[starts[:, None] + np.arange(length)]
+        return found
+
+    def _touch(self, rows: int) -> None:
+        self._touched += rows
+        if self._touched > RELEASE_ROWS:
+            self._touched = rows
+            self._ids.release()
 
 
 class _Mapped:

@@ -17,6 +17,7 @@ from regard.data.files import DataError, Line, TableFile, existing, lines, text_
 COLUMN = "text"
 SUFFIXES = (".txt", ".txt.gz")  # of the files of a folder
 WHOLE = 100  # percent
+PIECE, LONGEST_PIECE = 1 << 14, 1 << 18  # characters that are tokenized at a time
 
 
 @dataclass(frozen=True)
@@ -168,3 +169,47 @@ class Sentences:
             for line in document:
                 if line.strip():
                     yield line.strip()
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Texts in pieces that can be tokenized one by one as if each text were whole: they end where one line end is all
+    the white space between two words. Between two documents stands None."""
+
+    documents: Iterable[Document]
+
+    def __iter__(self) -> Iterator[str | None]:
+        first = True
+        for document in self.documents:
+            if not first:
+                yield None
+            first = False
+            yield from pieces(document)
+
+
+def pieces(lines: Iterable[str]) -> Iterator[str]:
+    waiting: list[str] = []
+    size = 0
+    for line in lines:
+        if size >= LONGEST_PIECE or (size >= PIECE and apart(waiting[-1], line)):
+            yield "".join(waiting)
+            waiting, size = [], 0
+        waiting.append(line)
+        size += len(line)
+    if waiting:
+        yield "".join(waiting)
+
+
+def apart(line: str, following: str) -> bool:
+    """Whether a line end is all the white space between two lines; tokenizers join longer stretches of it."""
+    return bool(line[-2:-1].strip() and following[:1].strip())
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of documents as the trainer of a tokenizer reads them, several times."""
+
+    documents: Iterable[Document]
+
+    def __iter__(self) -> Iterator[str]:
+        return (piece for piece in Pieces(self.documents) if piece is not None)

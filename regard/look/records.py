@@ -17,7 +17,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 
 from regard.config import nearest
-from regard.page.svg import word_matrix
+from regard.page.svg import reading_steps, word_matrix
 
 Array = NDArray[np.floating[Any]]
 R = TypeVar("R", bound="Record")
@@ -209,6 +209,21 @@ class Look(Record):
             return Map(name, head, rows.tokens, columns.tokens, chosen)
         return Map(name, head, rows.words, columns.words, merged(chosen, rows.by_words(), columns.by_words()))
 
+    def reader(self, name: str | None = None, head: int | None = None, words: bool = True) -> Reader:
+        """The text as it is read step by step, by one self-attention layer (the last, unless named) and head, or the
+        mean of its heads."""
+        own = [layer.name for layer in self.layers if layer.role == "self" and layer.stack == "decoder"]
+        if not own:
+            raise ValueError("this model has no attention to earlier words")
+        if name is not None and name not in own:
+            raise ValueError(f"no layer {name!r} looks at earlier words: {nearest(name, own)}")
+        side = self.written
+        groups = in_words(side) if words else [[place] for place in range(len(side.tokens))]
+        map_ = self.map(name or own[-1], head)
+        rows = np.stack([map_.weights[group].mean(0) for group in groups])
+        merged = np.stack([rows[:, group].sum(1) for group in groups], 1)
+        return Reader(map_.name, head, [label(side, group, words) for group in groups], merged)
+
     @classmethod
     def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -249,6 +264,42 @@ class Map:
 
     def _repr_html_(self) -> str:
         return word_matrix(self.rows, self.columns, self.weights.tolist(), label=self.name)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A text as it is read: `weights` (T, T) say how much each word looks at those before it. It draws itself in a
+    notebook as Figure 1 of Cheng et al. 2016, arXiv:1601.06733."""
+
+    name: str
+    head: int | None
+    words: Sequence[str]
+    weights: Array
+
+    def svg(self) -> str:
+        return reading_steps(self.words, self.weights.tolist(), self.name)
+
+    def _repr_html_(self) -> str:
+        return self.svg()
+
+
+def label(side: Side, places: Sequence[int], words: bool) -> str:
+    word = side.word_of[places[0]]
+    if words and word is not None:
+        return side.words[word]
+    token = side.tokens[places[0]]
+    return token.strip() or ("↵" if "\n" in token else "␣")
+
+
+def in_words(side: Side) -> list[list[int]]:
+    """The tokens of each word; what belongs to none stands by itself."""
+    groups: list[list[int]] = []
+    for place, word in enumerate(side.word_of):
+        if word is not None and place and side.word_of[place - 1] == word:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return groups
 
 
 def merged(weights: Array, rows: Array, columns: Array) -> Array:

@@ -30,6 +30,8 @@ svg { width: 100%; height: auto; display: block; } svg text { fill: var(--ink); 
 svg .tick { fill: var(--soft); font-size: 11px; } svg line.grid { stroke: var(--line); }
 svg .cell { stroke: var(--line); stroke-width: 1; } svg .gold { stroke: var(--mark); stroke-width: 2; }
 svg .lit { font-weight: 700; fill: var(--mark); } svg rect.lit { stroke: var(--ink); stroke-width: 2; }
+.shaded { white-space: pre-wrap; line-height: 1.75; } .shaded span { border-radius: 3px; }
+pre { white-space: pre-wrap; }
 details summary { cursor: pointer; color: var(--soft); }
 """
 
@@ -84,6 +86,16 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="card"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def shaded(pieces: Sequence[tuple[str, float, str]]) -> str:
+    """A text in pieces (piece, share from 0 to 1, what hovering tells), the larger the share the darker behind it."""
+    spans = (
+        f'<span style="background:rgb(0 114 178 / {0.5 * min(max(share, 0.0), 1.0):.3f})" '
+        f'title="{escape(told, quote=True)}">{escape(piece)}</span>'
+        for piece, share, told in pieces
+    )
+    return f'<div class="shaded">{"".join(spans)}</div>'
 
 
 def code(text: str) -> str:

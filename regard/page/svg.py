@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+RED = "#c8102e"  # of the word that is read
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, for every eye
 
 
@@ -161,3 +162,29 @@ def word_matrix(
                 f"<title>{escape(word)} ← {escape(other)}: {weight:.2f}</title></rect>"
             )
     return drawing(width, height, "".join(parts), label)
+
+
+def reading_steps(words: Sequence[str], weights: Sequence[Sequence[float]], label: str = "reading") -> str:
+    """A text as it is read, one line a step: the current word red, those before it as dark behind as it looks at them.
+
+    Figure 1 of Cheng et al. 2016, arXiv:1601.06733. The darkest of a line is the word that it looks at most.
+    """
+    line, gap, letter = 26, 8, 7.4
+    lefts = [4.0]
+    for word in words:
+        lefts.append(lefts[-1] + letter * max(len(word), 1) + gap)
+    parts = []
+    for i, current in enumerate(words):
+        most = max((float(weight) for weight in weights[i][:i]), default=0.0) or 1.0
+        for j, word in enumerate(words[: i + 1]):
+            y, width = i * line + 4, lefts[j + 1] - lefts[j] - gap
+            told = f"{escape(current)} ← {escape(word)}: {float(weights[i][j]):.2f}"
+            share = min(max(float(weights[i][j]) / most, 0.0), 1.0) if j < i else 0.0
+            style = f'fill="{RED}" style="fill:{RED};font-weight:600"' if j == i else ""
+            parts.append(
+                f'<g data-row="{i}" data-column="{j}"><rect x="{lefts[j] - 3:.1f}" y="{y}" width="{width + 6:.1f}" '
+                f'height="{line - 4}" rx="4" fill="{COLOURS[0]}" fill-opacity="{0.6 * share:.3f}"/>'
+                f'<text x="{lefts[j] + width / 2:.1f}" y="{y + 16}" text-anchor="middle" {style}>{escape(word)}</text>'
+                f"<title>{told}</title></g>"
+            )
+    return drawing(lefts[-1] + 4, len(words) * line + 8, "".join(parts), label)

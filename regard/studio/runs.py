@@ -21,6 +21,7 @@ FILES = ("config.json", "metrics.jsonl", "model.safetensors", "tokenizer.json", 
 
 
 Version = tuple[tuple[int, int, int] | None, ...]
+TEXT_WRITERS = ("decoder", "recurrent-decoder", "lstmn")  # kinds that write on from a text; asking them needs torch
 
 
 class BrokenRunError(ValueError):
@@ -230,7 +231,9 @@ def section(config: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def family_of(model: Mapping[str, Any]) -> str | None:
     """As a look names it, by the sides that a model has: what has a source writes a target."""
-    return "encoder-decoder" if "source_vocabulary" in model else text_of(model.get("kind"))
+    if "source_vocabulary" in model:
+        return "encoder-decoder"
+    return "decoder" if model.get("kind") in TEXT_WRITERS else text_of(model.get("kind"))
 
 
 def text_of(value: Any) -> str | None:

@@ -11,6 +11,7 @@ TASKS = {
     "translate": "sentences into another language",
     "copy": "sequences of bits, out of a memory",
     "fewshot": "classes of texts, from a few examples of each",
+    "lm": "write on from a text",
 }  # what `regard train` takes, for its help, which imports no torch
 OBJECTIVES: dict[str, str] = {}  # what `regard pretrain` takes
 

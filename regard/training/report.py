@@ -73,5 +73,5 @@ def samples(validations: Sequence[Record]) -> str:
 
 def again(run: Run) -> str:
     recipe = read_text(run.path / "recipe.yaml")
-    command = "regard train translate --config recipe.yaml --run runs/again"
+    command = f"regard train {run.section('task')['kind']} --config recipe.yaml --run runs/again"
     return code(command) + folded("recipe.yaml", code(recipe))

@@ -99,3 +99,26 @@ def test_so_many_lines_are_counted_over_all_documents(tmp_path: Path) -> None:
 def test_a_sentence_a_line_is_read_without_line_ends(tmp_path: Path) -> None:
     sentences = Sentences(TextFiles(write(tmp_path / "a.txt", "One two.\r\n\n Three.\n")))
     assert list(sentences) == list(sentences) == ["One two.", "Three."]
+
+
+def test_pieces_are_the_text_and_are_tokenized_as_if_it_were_whole(tmp_path: Path) -> None:
+    from regard.data.text import PIECE, Pieces
+    from regard.data.tokenizers import Tokenizer
+
+    text = "".join(f"line {i}\n" + "\n" * (i % 3) + "  indented\n" * (i % 2) for i in range(4_000))
+    documents = TextFiles(write(tmp_path / "a.txt", text))
+    pieces = list(Pieces(documents))
+    assert "".join(piece for piece in pieces if piece is not None) == text
+    assert len(pieces) == pytest.approx(len(text) / PIECE, abs=2)
+    tokenizer = Tokenizer.train([text], "bpe", 400)
+    parts = [i for piece in pieces for i in tokenizer.encode([piece or ""])[0]]
+    assert parts == tokenizer.encode([text])[0]
+
+
+def test_documents_are_kept_apart_in_pieces(tmp_path: Path) -> None:
+    from regard.data.text import Pieces, Texts
+
+    for i in range(3):
+        write(tmp_path / f"{i}.txt", f"text {i}")
+    assert list(Pieces(TextFiles(tmp_path))) == ["text 0", None, "text 1", None, "text 2"]
+    assert list(Texts(TextFiles(tmp_path))) == ["text 0", "text 1", "text 2"]

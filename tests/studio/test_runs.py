@@ -383,3 +383,11 @@ def test_a_spoilt_look_is_refused(own: TestClient, toy: Toy, tmp_path: Path) -> 
     (probes / "0.look").write_bytes(b"nothing of the kind")
     answer = own.get("/api/runs/run/playback/1")
     assert (answer.status_code, answer.json()) == (409, {"error": "step-1/0.look is no look"})
+
+
+def test_every_kind_of_language_model_is_known_to_write_on_from_a_prompt() -> None:
+    from regard.config import kinds
+    from regard.models import ModelConfig, TextWriterConfig
+    from regard.studio.runs import TEXT_WRITERS
+
+    assert set(TEXT_WRITERS) == {kind for kind, one in kinds(ModelConfig).items() if issubclass(one, TextWriterConfig)}

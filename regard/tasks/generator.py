@@ -1,0 +1,209 @@
+"""A trained language model: text in, more text out, or what it thinks of a text. It needs no training data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.config import ConfigError, from_dict
+from regard.data.files import DataError
+from regard.data.text import Document, Pieces
+from regard.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizer
+from regard.decoding import Decoding, complete
+from regard.decoding.stream import write_on
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
+from regard.models import TextWriter
+
+TOKENS = 100  # that are written where nothing else is asked for
+AT_ONCE = 1 << 14  # tokens that are scored together
+ROWS = 512  # of which all log-probabilities are made at once
+BAD = "\ufffd"  # of bytes that are no whole character yet
+LONGEST_CHARACTER = 4  # bytes
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a text costs a model. `nats` are those of all tokens, `tokens` how many, `size` the bytes of the text."""
+
+    nats: float
+    tokens: int
+    size: int
+
+    @property
+    def loss(self) -> float:
+        """Nats a token."""
+        return self.nats / max(self.tokens, 1)
+
+    @property
+    def perplexity(self) -> float:
+        return math.exp(min(self.loss, 700.0))
+
+    @property
+    def bits_per_byte(self) -> float:
+        """The same whatever the tokenizer, so that models compare."""
+        return self.nats / math.log(2) / max(self.size, 1)
+
+    def metrics(self) -> dict[str, float]:
+        return {"bits_per_byte": self.bits_per_byte, "perplexity": self.perplexity, "loss": self.loss}
+
+
+class Generator:
+    """Writes with a language model and its tokenizer: `writer("Once", tokens=50, seed=1)`.
+
+    It has at most `context` tokens in sight, as it was trained.
+    """
+
+    def __init__(self, model: TextWriter, tokenizer: Tokenizer, context: int) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.context = min(context, model.longest or context)
+
+    def __call__(self, prompt: str = "", tokens: int = TOKENS, **options: Any) -> str:
+        """The prompt and at most so many tokens after it; the options are the fields of `Decoding`.
+
+        It draws, unless a `beam` or `sample=False` asks for the likeliest.
+        """
+        search = chosen_drawing(**options)
+        if search.beam > 1:
+            return prompt + self.best(prompt, tokens, search)[0]
+        return prompt + "".join(self.stream(prompt, tokens, search))
+
+    def stream(self, prompt: str, tokens: int, options: Decoding) -> Iterator[str]:
+        """What follows a prompt, in pieces of whole characters as they are written."""
+        waiting: list[int] = []
+        for one in write_on(self.model, self.read(prompt), options, END, tokens, window=self.context):
+            waiting.append(one.token)
+            text = self.tokenizer.decode(waiting)
+            if text.endswith(BAD) and len(waiting) < LONGEST_CHARACTER:
+                continue
+            yield text
+            waiting = []
+        if waiting:
+            yield self.tokenizer.decode(waiting)
+
+    def best(self, prompt: str, tokens: int, options: Decoding) -> list[str]:
+        """The `nbest` likeliest continuations, the prompt left out; those that fit into the context."""
+        read = self.read(prompt)
+        room = self.context + 1 - len(read)
+        if room < 1:
+            raise DataError(f"the prompt has {len(read) - 1} tokens; a beam needs some of the {self.context} in sight")
+        search = from_dict(Decoding, {**vars(options), "max_length": min(tokens, room)})
+        found = complete(self.model, torch.tensor([read], device=self.device), None, search, END)[0]
+        return [self.tokenizer.decode(one.tokens) for one in found]
+
+    def read(self, prompt: str) -> list[int]:
+        """The tokens of a prompt behind the start, of which the last are in sight."""
+        return [START, *self.tokenizer.encode([prompt])[0][-(self.context - 1) :]] if self.context > 1 else [START]
+
+    def score(self, text: str | Iterable[Document]) -> Score:
+        """What a text costs, or several; every token is scored once, with at least half of the context before it."""
+        documents = [Document("the text", lambda: [text])] if isinstance(text, str) else text
+        ids, size = encoded(self.tokenizer, documents)
+        return measure(self.model, ids, size, self.context)
+
+    def log_probs(self, text: str) -> list[tuple[str, float]]:
+        """The tokens of a text with the log-probabilities that the model gives to them."""
+        ids = np.array(self.tokenizer.encode([text])[0], dtype=np.int64)
+        logs = token_log_probs(self.model, ids, self.context)
+        return [(self.tokenizer.token(int(i)), float(log)) for i, log in zip(ids, logs, strict=True)]
+
+    def look(self, text: str, **options: Any) -> Look:
+        """See what the model attends to and expects as it reads a text; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        return look(Subject(self.model, self.tokenizer), text, **options)
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+
+def chosen_drawing(**options: Any) -> Decoding:
+    """The search that these fields of `Decoding` ask for: it draws unless a beam is named or `sample` is false; a
+    temperature of 0 takes the likeliest."""
+    options = dict(options)
+    if options.get("temperature") == 0:
+        if options.get("sample"):
+            raise ConfigError("temperature 0 takes the likeliest token, so nothing is drawn: leave sample out")
+        options = {"sample": False, **{key: value for key, value in options.items() if key != "temperature"}}
+    return from_dict(Decoding, {"sample": options.get("beam", 1) == 1, **options})
+
+
+# --- texts as one stream of tokens ------------------------------------------------------------------------------------
+
+
+def token_rows(tokenizer: Tokenizer, documents: Iterable[Document]) -> Iterator[list[int]]:
+    """The tokens of texts, piece by piece, with the end between two of them."""
+    for piece in Pieces(documents):
+        yield [END] if piece is None else tokenizer.encode([piece])[0]
+
+
+def encoded(tokenizer: Tokenizer, documents: Iterable[Document]) -> tuple[NDArray[np.int64], int]:
+    """All tokens in one row, and how many bytes of text they are."""
+    rows: list[NDArray[np.int64]] = []
+    size = 0
+    for piece in Pieces(documents):
+        size += 0 if piece is None else len(piece.encode("utf-8"))
+        rows.append(np.array([END] if piece is None else tokenizer.encode([piece])[0], dtype=np.int64))
+    return (np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)), size
+
+
+def unknown(ids: NDArray[np.int64]) -> int:
+    return int((ids == UNKNOWN).sum())
+
+
+# --- scoring ----------------------------------------------------------------------------------------------------------
+
+
+def shifted(windows: NDArray[Any], device: torch.device) -> tuple[Tensor, Tensor]:
+    """What is read and what is to be predicted (B, T): a window is read behind the start, but for its last token."""
+    targets = torch.from_numpy(np.ascontiguousarray(windows, dtype=np.int64)).to(device)
+    return torch.cat([targets.new_full((len(targets), 1), START), targets[:, :-1]], 1), targets
+
+
+def sliding(ids: NDArray[np.int64], context: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
+    """Batches of windows (B, context) that move on by half of it, and which of their tokens are scored: each once, all
+    but the first window's with half a context before it."""
+    stride = max(context // 2, 1)
+    count = 1 + max(math.ceil((len(ids) - context) / stride), 0)
+    padded = np.concatenate([ids, np.full(count * stride + context - len(ids), PAD, dtype=np.int64)])
+    rows = max(AT_ONCE // context, 1)
+    for first in range(0, count, rows):
+        starts = stride * np.arange(first, min(first + rows, count))
+        places = starts[:, None] + np.arange(context)
+        seen = np.where(starts == 0, 0, starts + context - stride)  # up to here the windows before have scored
+        yield padded[places], (places >= seen[:, None]) & (places < len(ids))
+
+
+@torch.no_grad()
+def measure(model: TextWriter, ids: NDArray[np.int64], size: int, context: int) -> Score:
+    """What a stream of tokens costs a model."""
+    device, nats = next(model.parameters()).device, 0.0
+    for windows, scored in sliding(ids, context) if len(ids) else ():
+        read, targets = shifted(windows, device)
+        chosen = torch.from_numpy(scored).to(device)
+        nats += float(model.head.total_loss(model.features(read)[chosen], targets[chosen]))
+    return Score(nats, len(ids), size)
+
+
+@torch.no_grad()
+def token_log_probs(model: TextWriter, ids: NDArray[np.int64], context: int) -> NDArray[np.float64]:
+    """Of each token of a stream."""
+    device = next(model.parameters()).device
+    found: list[NDArray[np.float64]] = []
+    for windows, scored in sliding(ids, context) if len(ids) else ():
+        read, targets = shifted(windows, device)
+        chosen = torch.from_numpy(scored).to(device)
+        hidden, wanted = model.features(read)[chosen], targets[chosen].unsqueeze(-1)
+        for some, own in zip(torch.split(hidden, ROWS), torch.split(wanted, ROWS), strict=True):
+            found.append(model.head.log_probs(some).gather(-1, own).squeeze(-1).double().cpu().numpy())
+    return np.concatenate(found) if found else np.zeros(0)

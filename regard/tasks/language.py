@@ -1,0 +1,216 @@
+"""Language modelling: text in, a writer out."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard import tasks
+from regard.checkpoint import TOKENS, Run, RunError, load_both, load_tokenizer
+from regard.config import ConfigError, Size, change, from_dict
+from regard.data.files import DataError
+from regard.data.store import HEADER, Store, write_store
+from regard.data.text import Document, Share, Texts
+from regard.data.tokenizers import END, Tokenizer
+from regard.data.windows import Windows
+from regard.decoding import Decoding, complete
+from regard.look.capture import look
+from regard.look.subject import Subject
+from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
+from regard.nn.device import choose_device
+from regard.page.html import cards, code, shaded
+from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.examples import TextData
+from regard.tasks.generator import Generator, encoded, measure, shifted, token_rows, unknown
+
+HELD_OUT = 10  # percent of the training text, where no other is given for validation
+SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
+PASSAGE = 120  # tokens whose probabilities the report shows
+SEARCHED = 2_000  # tokens of the validation text among which lines are found that fit on a slide
+DRAWING = Decoding(sample=True, temperature=0.8, max_length=CONTINUED, seed=1)
+
+
+@dataclass(frozen=True)
+class LanguageModelling(TaskConfig, kind="lm"):
+    """Write on from a text, token by token.
+
+    Training text is one long stream of tokens, cut into windows of `context` tokens at another place in each epoch.
+    Validation scores every token of its text once, with at least half a context before it; with `validated`, only the
+    first so many. Without a text of its own, it is given the last tenth of the training text.
+    """
+
+    metrics: ClassVar[Mapping[str, bool]] = {"bits_per_byte": False, "perplexity": False, "loss": False}
+    needed: ClassVar[Mapping[str, str]] = {"train": "train"}
+    preset: ClassVar[str] = "writer"
+    usual: ClassVar[Mapping[str, Any]] = {"batch_tokens": 4096}
+
+    train: TextData = TextData()
+    valid: TextData = TextData()
+    tokenizer: Literal["bpe", "unigram", "char", "byte"] = "bpe"
+    pieces: Size | None = None
+    context: Size = 256
+    validated: Size | None = None
+
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, TextWriterConfig):
+            raise ConfigError(f"model: one of kind {model.kind} does not write on from a text; take a decoder")
+
+    def texts(self, say: Say) -> tuple[Iterable[Document], Iterable[Document]]:
+        """For training and for validation."""
+        train = self.train.open()
+        if self.valid.given:
+            return train, self.valid.open()
+        say(f"no validation text was given: the last {HELD_OUT}% of the training text are held out for it")
+        return Share(train, 0, 100 - HELD_OUT), Share(train, 100 - HELD_OUT, 100)
+
+    def open(self, folder: Path, say: Say) -> LanguageTask:
+        return LanguageTask(self, folder, say)
+
+    def load(self, run: Run) -> Generator:
+        """The best weights of the run, ready to use."""
+        model, tokenizer = load_both(run)
+        return Generator(cast(TextWriter, model.eval().to(choose_device())), tokenizer, self.context)
+
+
+class LanguageTask:
+    """Tokens on disk beside the run, so that a corpus may be larger than memory and a resumed run reads none again."""
+
+    def __init__(self, config: LanguageModelling, folder: Path, say: Say) -> None:
+        self.config, self.metrics = config, config.metrics
+        folder.mkdir(parents=True, exist_ok=True)
+        train, valid = config.texts(say)  # at once: that a file is missing is said before the tokenizer takes its time
+        path, tokens = folder / "tokenizer.json", folder / TOKENS
+        if not path.exists():
+            say("training the tokenizer")
+            Tokenizer.train(Texts(train), config.tokenizer, config.pieces, say).save(path)
+        self.tokenizer = load_tokenizer(Run(folder))
+        if not (tokens / HEADER).exists():
+            say("tokenizing")
+            rows = ((row,) for row in token_rows(self.tokenizer, train))
+            write_store(tokens, rows, self.tokenizer.vocabulary, sides=1, fingerprint=self.tokenizer.fingerprint)
+        self.store = Store.open(tokens)
+        self.valid, self.size = self.validation(valid, say)
+        say(f"{self.store.tokens(0):,} tokens of training text, {len(self.valid):,} of validation text")
+
+    def validation(self, documents: Iterable[Document], say: Say) -> tuple[NDArray[np.int64], int]:
+        """The tokens that are scored, and how many bytes of text they are."""
+        ids, size = encoded(self.tokenizer, documents)
+        if not len(ids):
+            raise DataError("the validation text is empty")
+        if self.config.validated is not None and self.config.validated < len(ids):
+            ids = ids[: self.config.validated]
+            size = len(self.tokenizer.decode(ids.tolist()).encode("utf-8"))
+        if count := unknown(ids):
+            say(f"{count:,} tokens of the validation text are unknown: bits per byte do not say what they cost")
+        return ids, size
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        with torch.device("meta"):
+            longest = model.build().longest
+        if longest is not None and longest < self.config.context:
+            raise ConfigError(
+                f"a context of {self.config.context} is more than the {longest} places of the model: "
+                f"take --context {longest}, or another --length for its positions"
+            )
+        return change(model, {"vocabulary": self.tokenizer.vocabulary})
+
+    def batches(self, budget: int, seed: int) -> Windows:
+        return Windows(self.store.tokens(0), self.config.context, budget, seed)
+
+    def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
+        writer = cast(TextWriter, model)
+        windows = self.store.windows(0, indices, self.config.context)
+        read, targets = shifted(windows, next(model.parameters()).device)
+        return writer.head.total_loss(writer.features(read), targets), targets.numel()
+
+    def validate(self, model: Model) -> Validation:
+        score = measure(cast(TextWriter, model), self.valid, self.size, self.config.context)
+        return Validation(score.metrics(), self.samples(model))
+
+    def samples(self, model: Model) -> list[dict[str, str]]:
+        """How the model goes on from a few places of the validation text."""
+        given = min(PROMPT, max(self.config.context // 2, 1))
+        passages = self.passages(given + CONTINUED)
+        prompts = np.stack([passage[:given] for passage in passages])
+        read, _ = shifted(np.pad(prompts, ((0, 0), (0, 1))), next(model.parameters()).device)
+        found = complete(cast(TextWriter, model), read, None, DRAWING, END)
+        return [
+            {
+                "source": self.line(passage[:given]),
+                "output": self.line(best[0].tokens),
+                "reference": self.line(passage[given:]),
+            }
+            for passage, best in zip(passages, found, strict=True)
+        ]
+
+    def passages(self, length: int) -> list[NDArray[np.int64]]:
+        """Some tokens from a few places of the validation text, evenly apart; fewer where it is short."""
+        last = max(len(self.valid) - length, 0)
+        starts = sorted({last * (2 * i + 1) // (2 * SAMPLES) for i in range(SAMPLES)})
+        return [self.valid[start : start + length] for start in starts]
+
+    def line(self, tokens: Sequence[int] | NDArray[np.int64]) -> str:
+        """A text on one line, with a sign where lines end."""
+        return self.tokenizer.decode(list(tokens)).replace("\n", "⏎ ")
+
+    def probes(self, model: Model) -> list[bytes]:
+        """Of a few lines of the validation text; none of a model without attention, which has nothing to play back."""
+        if not model.attention_names():
+            return []
+        subject = Subject(model, self.tokenizer)
+        return [look(subject, text).to_bytes() for text in self.fitting_a_slide()]
+
+    def fitting_a_slide(self) -> list[str]:
+        """Lines of a length that does, and that the model can read; else the first tokens."""
+        text = self.tokenizer.decode(self.valid[:SEARCHED].tolist())
+        lines = [line.strip() for line in text.splitlines() if 5 <= len(line.split()) <= 12]
+        rows = self.tokenizer.encode(lines)
+        fitting = [line for line, row in zip(lines, rows, strict=True) if len(row) < self.config.context]
+        return fitting[:SAMPLES] or [self.tokenizer.decode(self.valid[: min(20, self.config.context - 2)].tolist())]
+
+    def findings(self, model: Model) -> dict[str, Any]:
+        return {}
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        writer = Generator(cast(TextWriter, model), self.tokenizer, self.config.context)
+        written = writer(tokens=PASSAGE, temperature=DRAWING.temperature, seed=1)
+        passages = [self.tokenizer.decode(passage.tolist()) for passage in self.passages(PASSAGE)]
+        sure = [("of the validation text; point at a token", self.sureness(writer, text)) for text in passages]
+        back = [self.looked_back(writer, text) for text in self.fitting_a_slide()]
+        return [
+            ("What it writes from nothing", code(written)),
+            ("How sure it was of each token", cards(sure)),
+            ("What it looked back at", cards([one for one in back if one is not None])),
+        ]
+
+    def sureness(self, writer: Generator, text: str) -> str:
+        logs = writer.log_probs(text)
+        return shaded([(token, math.exp(log), f"{token!r}: {math.exp(log):.3f}") for token, log in logs])
+
+    def looked_back(self, writer: Generator, text: str) -> tuple[str, str] | None:
+        """The last layer that looks at earlier words, step by step; None without one."""
+        names = fnmatch.filter(writer.model.attention_names(), "decoder.*.self")
+        return (names[-1], writer.look(text).reader(names[-1]).svg()) if names else None
+
+
+def load_generator(folder: str | Path) -> Generator:
+    """The language model of a run folder; a run of another task is refused."""
+    tasks.register()  # so that a run of any task is understood
+    run = Run(folder)
+    task = from_dict(TaskConfig, run.section("task"), "task")
+    if not isinstance(task, LanguageModelling):
+        raise RunError(f"{run.path} was trained for the task {task.kind!r}, not to write on from a text")
+    return task.load(run)
+
+
+def _keeps_the_contract(task: LanguageTask) -> Task:
+    return task
