@@ -7,7 +7,19 @@ import math
 import pytest
 import torch
 
-from regard.nn.positions import ALiBi, Buckets, HeadDims, Learned, Relative, Rotary, Sinusoidal, sinusoids
+from regard.nn.masks import Mask
+from regard.nn.positions import (
+    ALiBi,
+    Buckets,
+    Fraction,
+    HeadDims,
+    Learned,
+    Order,
+    Relative,
+    Rotary,
+    Sinusoidal,
+    sinusoids,
+)
 from regard.nn.positions.distance import alibi_slopes, bucket_of
 from tests.helpers import built, decoder, tokens, whole
 
@@ -140,3 +152,21 @@ def test_relative_positions_are_each_layers_own_unless_tied() -> None:
     own, tied = (built(decoder(position=Relative(tied=tied))) for tied in (False, True))
     assert len(own.decoder.positions) == 2
     assert len(tied.decoder.positions) == 1
+
+
+def test_an_order_number_grows_with_the_place_and_a_fraction_ends_at_one() -> None:
+    for scheme, expected in ((Order(), [0.0, 1.0, 2.0, 3.0, 4.0]), (Fraction(), [0.0, 0.25, 0.5, 0.75, 1.0])):
+        position = scheme.build(HeadDims(6, 1, 1, 6, 6))
+        added = position.embed(torch.zeros(1, 5, 6), whole(1, 5))[0]
+        torch.testing.assert_close(added, torch.tensor(expected)[:, None] * position.direction)
+
+
+def test_a_fraction_is_of_each_row_and_of_a_fixed_length_where_the_end_is_not_known() -> None:
+    keep = torch.tensor([[True, True, True, False, False], [True] * 5])
+    position = Fraction(length=11).build(HeadDims(6, 1, 1, 6, 6))
+    added = position.embed(torch.zeros(2, 5, 6), whole(2, 5, Mask(keys=keep)))
+    torch.testing.assert_close(added[0, 2], position.direction)
+    torch.testing.assert_close(added[1, 2], position.direction / 2)
+    causal = Fraction(length=11).build(HeadDims(6, 1, 1, 6, 6, causal=True))
+    torch.testing.assert_close(causal.embed(torch.zeros(1, 5, 6), whole(1, 5))[0, 4], causal.direction * 0.4)
+    assert Fraction().build(HeadDims(6, 1, 1, 6, 6)).embed(torch.zeros(1, 1, 6), whole(1, 1)).abs().sum() == 0

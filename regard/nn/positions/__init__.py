@@ -3,14 +3,17 @@
 from regard.nn.positions.absolute import Learned, Sinusoidal, sinusoids
 from regard.nn.positions.base import HeadDims, NoPosition, Position, PositionConfig
 from regard.nn.positions.distance import ALiBi, Buckets, Relative
+from regard.nn.positions.number import Fraction, Order
 from regard.nn.positions.rotary import Rotary
 
 __all__ = [
     "ALiBi",
     "Buckets",
+    "Fraction",
     "HeadDims",
     "Learned",
     "NoPosition",
+    "Order",
     "Position",
     "PositionConfig",
     "Relative",

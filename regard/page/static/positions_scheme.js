@@ -7,7 +7,7 @@ import { choice, digits } from "regard/views.js";
 
 const TITLES = {
   none: "No positions", sinusoidal: "Sinusoidal", learned: "Learned", relative: "Relative vectors",
-  alibi: "ALiBi", t5: "T5 buckets", rotary: "Rotary",
+  alibi: "ALiBi", t5: "T5 buckets", rotary: "Rotary", order: "Order number", fraction: "Fraction of the length",
 };
 const LEARNT = " Its numbers are learnt; these are the ones that training starts from.";
 const MOST_CURVES = 6; // more lines than colours could not be told apart
