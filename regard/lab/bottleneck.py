@@ -6,32 +6,25 @@ arXiv:1409.0473, figure 2, that attention takes the fall away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-
-import numpy as np
 
 from regard.config import ConfigError, Positive, Size
-from regard.data.catalogue import data_set
-from regard.data.pairs import Pair
-from regard.lab.experiment import Outcome, Result, Results, Table
+from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, sureness, uneven
+from regard.lab.experiment import Outcome, Results, Table
 from regard.lab.lengths import Group, by_length
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Interval, Numbers, Resampling, compared, fall, interval
-from regard.lab.translators import FAIRNESS, Translators, fairness, uneven
+from regard.lab.statistics import Interval, compared, fall, interval, minus
+from regard.lab.translators import Translators
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, ReaderConfig
 from regard.nn.heads import LinearHead
 from regard.nn.residual import PreNorm
 from regard.page.chart import Point, Series, curves
-from regard.tasks.translator import Translator
 from regard.zoo.transformer import transformer
 
 FIXED, ATTENTION, TRANSFORMER = "fixed context", "attention", "Transformer"
-
-Draws = tuple[float, Numbers]  # a value, and what resampling made of it
 
 
 @dataclass(frozen=True)
@@ -71,44 +64,28 @@ class Bottleneck(Translators, kind="bottleneck"):
         return Recurrent(vocabulary=vocabulary, width=self.width, hidden=hidden, reader=reader, head=head)
 
     @cached_property
-    def test(self) -> Sequence[Pair]:
-        return [pair for group in self.groups for pair in group.pairs]
-
-    @cached_property
     def groups(self) -> Sequence[Group]:
-        known = data_set(self.data).splits
-        splits = ("test", "long") if "test" in known else ("valid",)
-        return by_length(self.held_out, [split for split in splits if split in known], self.lengths, self.sentences)
-
-    def held_out(self, split: str, count: int) -> Iterable[Pair]:
-        """Without those of the validation that chose the weights."""
-        return islice(self.named(split, count).pairs(), self.valid if split == "valid" else 0, None)
-
-    def measure(self, translator: Translator) -> Result:
-        return {
-            "groups": [
-                {"name": group.name, "trained": group.trained, "sentences": len(group.pairs)} for group in self.groups
-            ]
-        }
+        return by_length(self.held_out, self.tested(), self.lengths, self.sentences)
 
     # --- what follows ---
 
     def outcome(self, results: Results) -> Outcome:
         groups = next(iter(results.values()))[0]["groups"]
-        drawn = {name: drawn_by_group(trials, groups) for name, trials in results.items()}
-        bleu = {name: [interval(*one) for one in draws] for name, draws in drawn.items()}
+        drawn = {name: bleu_by_group(trials) for name, trials in results.items()}
+        bleu = {name: [interval(one) for one in draws] for name, draws in drawn.items()}
         trained = [place for place, group in enumerate(groups) if group["trained"]]
         first, last = trained[0], trained[-1]
-        changes = {name: difference(draws[last], draws[first]) for name, draws in drawn.items()}
-        gaps = {name: difference(draws[last], drawn[FIXED][last]) for name, draws in drawn.items() if name != FIXED}
+        changes = {name: interval(minus(draws[last], draws[first])) for name, draws in drawn.items()}
+        verdicts = {name: fall(bleu[name][first].value, change, self.tolerance) for name, change in changes.items()}
+        gaps = {name: interval(minus(draws[last], drawn[FIXED][last])) for name, draws in drawn.items()}
         span = f"from {groups[first]['name']} to {groups[last]['name']} words"
         conclusions = [
             *(
-                verdict(name, drawn[name][first][0], interval(*change), span, self.tolerance)
-                for name, change in changes.items()
+                f"{said(verdicts[name], name, self.tolerance)}: {changes[name].signed()} BLEU {span}"
+                for name in results
             ),
-            *(against(name, interval(*gap), groups[last]["name"]) for name, gap in gaps.items()),
-            sureness(self.seeds, self.sentences),
+            *(against(name, gaps[name], groups[last]["name"]) for name in results if name != FIXED),
+            sureness(self.seeds, f"up to {self.sentences} sentences of each length"),
             *uneven(results),
         ]
         made = fairness(results)
@@ -116,23 +93,21 @@ class Bottleneck(Translators, kind="bottleneck"):
             "BLEU by words of the source; * lengths that were never trained on",
             ("", *FAIRNESS, *(group["name"] + ("" if group["trained"] else "*") for group in groups), "change"),
             [
-                [name, *made[name], *(f"{one.value:.1f}" for one in bleu[name]), interval(*changes[name]).signed()]
+                [name, *made[name], *(f"{one.value:.1f}" for one in bleu[name]), changes[name].signed()]
                 for name in results
             ],
         )
-        values = {
-            "groups": groups,
-            "contestants": {
-                name: {
-                    **{key: [trial[key] for trial in trials] for key in ("parameters", "steps", "seconds", "loss")},
-                    "bleu": [one.plain() for one in bleu[name]],
-                    "change": interval(*changes[name]).plain(),
-                    "verdict": fall(drawn[name][first][0], interval(*changes[name]), self.tolerance),
-                }
-                for name, trials in results.items()
-            },
+        found = {
+            name: {
+                **facts(trials),
+                "bleu": [one.plain() for one in bleu[name]],
+                "change": changes[name].plain(),
+                "verdict": verdicts[name],
+            }
+            for name, trials in results.items()
         }
-        return Outcome([table], [("BLEU by length of the source", self.chart(groups, bleu))], conclusions, values)
+        panels = [("BLEU by length of the source", self.chart(groups, bleu))]
+        return Outcome([table], panels, conclusions, {"groups": groups, "contestants": found})
 
     def chart(self, groups: Sequence[Mapping[str, object]], bleu: Mapping[str, Sequence[Interval]]) -> str:
         series = [
@@ -145,26 +120,13 @@ class Bottleneck(Translators, kind="bottleneck"):
         return curves(series, "words of the source", "BLEU by length", names=names, from_zero=True, mark=mark)
 
 
-def drawn_by_group(trials: Sequence[Result], groups: Sequence[Mapping[str, int]]) -> list[Draws]:
-    """The BLEU of each group and its draws, those of one group alike for every contestant."""
-    counts = np.array([trial["counts"] for trial in trials])  # (seeds, N, 10)
-    ends = np.cumsum([group["sentences"] for group in groups])
-    parts = np.split(counts, ends[:-1], axis=1)
-    return [Resampling(part.shape[1], seed=number).bleu(part) for number, part in enumerate(parts)]
-
-
-def difference(one: Draws, other: Draws) -> Draws:
-    return one[0] - other[0], one[1] - other[1]
-
-
-def verdict(name: str, start: float, change: Interval, span: str, tolerance: float) -> str:
-    said = {
+def said(verdict: str, name: str, tolerance: float) -> str:
+    return {
         "falls": f"{name} falls with length",
         "holds": f"{name} holds (it loses less than {tolerance:g})",
         "not decided": f"whether {name} falls with length is not decided",
         "too low": f"{name} learnt too little to tell",
-    }[fall(start, change, tolerance)]
-    return f"{said}: {change.signed()} BLEU {span}"
+    }[verdict]
 
 
 def against(name: str, gap: Interval, words: str) -> str:
@@ -172,10 +134,3 @@ def against(name: str, gap: Interval, words: str) -> str:
     if found == "not decided":
         return f"which of {name} and {FIXED} is better at {words} words is not decided: {gap.signed()} BLEU"
     return f"at {words} words {name} is {found} than {FIXED}: {gap.signed()} BLEU"
-
-
-def sureness(seeds: int, sentences: int) -> str:
-    """What the intervals cover."""
-    if seeds == 1:
-        return f"intervals: 95%, over {sentences} sentences of each length; of one seed, so another may differ by more"
-    return f"intervals: 95%, over {sentences} sentences of each length and {seeds} seeds"

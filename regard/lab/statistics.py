@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 Numbers = np.ndarray[Any, Any]
+Draws = tuple[float, Numbers]  # a value, and what resampling made of it (ROUNDS,)
 
 ROUNDS = 1000
 SURE = 95  # per cent
@@ -33,8 +34,9 @@ class Interval:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
-def interval(value: float, draws: Numbers) -> Interval:
-    """Of a value and what resampling made of it (ROUNDS,)."""
+def interval(drawn: Draws) -> Interval:
+    """Where the draws of a value lie."""
+    value, draws = drawn
     low, high = np.percentile(draws, [(100 - SURE) / 2, (100 + SURE) / 2])
     return Interval(float(value), float(low), float(high))
 
@@ -73,10 +75,10 @@ class Resampling:
         self.weights = random.multinomial(sentences, np.full(sentences, 1 / sentences), size=rounds)  # (R, N)
         self.random, self.rounds = random, rounds
 
-    def bleu(self, counts: Numbers) -> tuple[float, Numbers]:
-        """The mean BLEU of seeds with counts (seeds, N, 10) of each sentence, and its draws (R,)."""
-        drawn = np.stack([bleu(self.weights @ one) for one in counts], 1)  # (R, seeds)
-        return float(bleu(counts.sum(1)).mean()), self.seeds(drawn)
+    def __call__(self, score: Callable[[Numbers], Numbers], counts: Numbers) -> Draws:
+        """The mean over seeds of a score of summed counts (…, C) → (…), from those of each sentence (seeds, N, C)."""
+        drawn = np.stack([score(self.weights @ one) for one in counts], 1)  # (R, seeds)
+        return float(score(counts.sum(1)).mean()), self.seeds(drawn)
 
     def seeds(self, drawn: Numbers) -> Numbers:
         """(R, seeds) → (R,): the mean of as many seeds, drawn with replacement."""
@@ -84,17 +86,17 @@ class Resampling:
         means: Numbers = np.take_along_axis(drawn, chosen, 1).mean(1)
         return means
 
-    def mean(self, values: Numbers) -> tuple[float, Numbers]:
-        """The mean of values (seeds, N), and its draws (R,)."""
-        drawn = self.weights @ values.T / values.shape[1]
-        return float(values.mean()), self.seeds(drawn)
-
 
 def spread(values: Sequence[float], rounds: int = ROUNDS, seed: int = 0) -> Interval:
     """The mean of one number a seed, and its interval over seeds: of one seed, the number itself."""
     numbers = np.asarray(values, dtype=float)
     chosen = np.random.default_rng(seed).integers(0, len(numbers), size=(rounds, len(numbers)))
-    return interval(float(numbers.mean()), numbers[chosen].mean(1))
+    return interval((float(numbers.mean()), numbers[chosen].mean(1)))
+
+
+def minus(one: Draws, other: Draws) -> Draws:
+    """The difference of two values that were drawn together."""
+    return one[0] - other[0], one[1] - other[1]
 
 
 # --- BLEU from counts -------------------------------------------------------------------------------------------------
@@ -123,3 +125,10 @@ def bleu(counts: Numbers) -> Numbers:
     precision = np.log(smoothed / np.maximum(total, 1)).mean(-1)
     brevity = np.minimum(0.0, 1 - reference / np.maximum(words, 1))
     return np.where(known & (matched[..., 0] > 0), 100 * np.exp(precision + brevity), 0.0)
+
+
+def error_rate(links: Numbers) -> Numbers:
+    """(…, 2) summed links that agree with gold, and links of both sides → (…): the alignment error rate in per cent."""
+    agreeing, both = np.asarray(links, dtype=float)[..., 0], np.asarray(links, dtype=float)[..., 1]
+    rate: Numbers = 100 * (1 - 2 * agreeing / np.maximum(both, 1))
+    return rate

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 
 from regard.checkpoint import TOKENS, Run, write_text
@@ -17,7 +18,8 @@ from regard.data.files import DataError
 from regard.data.pairs import Pair
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding
-from regard.lab.experiment import Experiment, Result, Results, Say, Trial
+from regard.lab.experiment import Experiment, Result, Say, Trial
+from regard.lab.lengths import Group
 from regard.lab.pace import paces
 from regard.lab.statistics import sentence_counts
 from regard.models import ModelConfig
@@ -33,7 +35,6 @@ from regard.training.session import Recipe, resume, write_recipe
 
 SAVED, APART = 4, 50  # times while a trial trains, and so many steps apart
 FEWEST = 10  # steps of a trial
-UNEVEN = 1.15  # times as long
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,23 @@ class Translators(Experiment):
         raise TypeError(f"{type(self).__name__} names no contestants")
 
     @cached_property
-    def test(self) -> Sequence[Pair]:
-        """The sentences that are translated."""
-        raise TypeError(f"{type(self).__name__} tests nothing")
+    def groups(self) -> Sequence[Group]:
+        """The sentences that are translated: the first of the test split, unless an experiment says otherwise."""
+        return [Group("test", True, list(self.held_out(self.tested()[0], self.sentences)))]
+
+    @property
+    def test(self) -> list[Pair]:
+        return [pair for group in self.groups for pair in group.pairs]
+
+    def tested(self) -> list[str]:
+        """The splits that the corpus has for it; the validation sentences of one that has none."""
+        known = data_set(self.data).splits
+        return [split for split in ("test", "long") if split in known] or ["valid"]
+
+    def held_out(self, split: str, count: int) -> Iterable[Pair]:
+        """So many pairs, without those of the validation that chose the weights."""
+        skipped = self.valid if split == "valid" else 0
+        return islice(self.named(split, skipped + count).pairs(), skipped, None)
 
     def measure(self, translator: Translator) -> Result:
         """What else than translations is measured."""
@@ -86,16 +101,17 @@ class Translators(Experiment):
         shared = folder / "data"
         task = self.task().open(shared, say)
         models = self.contestants(Tokenizer.load(shared / "tokenizer.json").vocabulary)
-        steps = dict.fromkeys(models, self.steps or FEWEST)
-        if self.steps is None:
-            seconds = 60 * self.budget / (len(models) * self.seeds)
-            found = paces(task, models, self.training(seed=1, steps=100), folder / "pace.json", say)
-            steps = {name: max(FEWEST, round(seconds / pace)) for name, pace in found.items()}
+        pace = paces(task, models, self.training(seed=1, steps=100), folder / "pace.json", say)
+        seconds = 60 * self.budget / (len(models) * self.seeds)
         return [
-            Trial(name, seed, partial(self.trial, model, seed, steps[name], shared))
+            Trial(name, seed, partial(self.trial, model, seed, self.planned(seconds, pace[name]), pace[name], shared))
             for seed in range(1, self.seeds + 1)
             for name, model in models.items()
         ]
+
+    def planned(self, seconds: float, pace: float) -> int:
+        """How many steps a trial of so many seconds has."""
+        return self.steps or max(FEWEST, round(seconds / pace))
 
     def task(self) -> Translation:
         """A grammar makes no noise, so its sentences are not smoothed."""
@@ -117,7 +133,7 @@ class Translators(Experiment):
             keep_checkpoints=1,
         )
 
-    def trial(self, model: ModelConfig, seed: int, steps: int, shared: Path, place: Path) -> Result:
+    def trial(self, model: ModelConfig, seed: int, steps: int, pace: float, shared: Path, place: Path) -> Result:
         """Train, or go on training, then translate."""
         run = Run(place)
         if not run.config_path.exists():
@@ -137,6 +153,10 @@ class Translators(Experiment):
             "steps": steps,
             "seconds": seconds,
             "loss": progress.metrics["loss"],
+            "pace": pace,
+            "groups": [
+                {"name": group.name, "trained": group.trained, "sentences": len(group.pairs)} for group in self.groups
+            ],
             "counts": sentence_counts(found, [pair.target for pair in self.test]),
             **self.measure(translator),
         }
@@ -156,31 +176,3 @@ def spent(records: Sequence[Record]) -> float:
     steps = [record for record in records if record["event"] == "step"]
     before = [0, *(record["step"] for record in steps)]
     return float(sum((one["step"] - last) * one["seconds_per_step"] for one, last in zip(steps, before, strict=False)))
-
-
-def uneven(results: Results) -> list[str]:
-    """A sentence where the measured times came out unequal, though they were planned alike."""
-    seconds = [one["seconds"] for trials in results.values() for one in trials]
-    if len({one["steps"] for trials in results.values() for one in trials}) == 1 or max(seconds) < UNEVEN * min(
-        seconds
-    ):
-        return []
-    return [
-        f"the machine was busy: steps were planned for equal times, but took from {min(seconds):.0f} to "
-        f"{max(seconds):.0f} seconds a trial"
-    ]
-
-
-def fairness(results: Results) -> dict[str, list[str]]:
-    """Of each contestant: parameters, steps and seconds of training (of the longest seed), as cells of a table."""
-    return {
-        name: [
-            f"{trials[0]['parameters']:,}",
-            f"{trials[0]['steps']:,}",
-            f"{max(one['seconds'] for one in trials):.0f}",
-        ]
-        for name, trials in results.items()
-    }
-
-
-FAIRNESS = ("parameters", "steps", "seconds")

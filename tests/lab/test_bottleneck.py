@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from regard.checkpoint import Run
@@ -17,6 +16,7 @@ from regard.lab.lengths import by_length
 from regard.models import EncoderDecoder
 from regard.tasks.translator import Translator
 from tests.conftest import Say
+from tests.lab import synthetic
 from tests.toy import losses
 
 GROUPS = [
@@ -28,15 +28,8 @@ TINY = "--seeds 1 --pairs 200 --pieces 200 --sentences 2 --lengths [8,12] --widt
 TINY += ["--batch-tokens", "200", "--valid", "4"]
 
 
-def result(*qualities: float, seed: int = 0) -> Result:
-    """Of sentences of which so large a share of the n-grams is right, by group."""
-    random = np.random.default_rng(seed)
-    counts = []
-    for quality in qualities:
-        for _ in range(50):
-            totals = [10, 9, 8, 7]
-            counts.append([*(int(random.binomial(total, quality)) for total in totals), *totals, 10, 10])
-    return {"parameters": 1000, "steps": 10, "seconds": 60.0, "loss": 1.0, "groups": GROUPS, "counts": counts}
+def result(*qualities: float) -> Result:
+    return synthetic.result(qualities, GROUPS)
 
 
 def test_a_fall_is_told_from_none_and_from_what_is_not_decided() -> None:
@@ -115,6 +108,7 @@ def test_equal_time_is_planned_from_measured_steps(regard: Say, tmp_path: Path) 
     code, _, _ = regard("lab", "bottleneck", *TINY, "--budget", "0.05", "--run", tmp_path)
     assert code == 0
     paces = json.loads((tmp_path / "pace.json").read_text())
+    assert sorted(paces) == sorted((FIXED, ATTENTION, TRANSFORMER))
     found = json.loads((tmp_path / "results.json").read_text())["contestants"]
     for name, pace in paces.items():
         assert found[name]["steps"] == [max(10, round(1.0 / pace))]

@@ -23,7 +23,7 @@ def test_an_interval_of_bleu_shrinks_with_more_sentences() -> None:
     few, many = counts.repeat(5, 1), counts.repeat(80, 1)
     widths = []
     for one in (few, many):
-        found = interval(*Resampling(one.shape[1]).bleu(one))
+        found = interval(Resampling(one.shape[1])(bleu, one))
         assert found.low < found.value < found.high
         widths.append(found.high - found.low)
     assert widths[1] < widths[0] / 3
@@ -31,15 +31,15 @@ def test_an_interval_of_bleu_shrinks_with_more_sentences() -> None:
 
 def test_sentences_are_drawn_alike_for_every_contestant_so_that_differences_are_paired() -> None:
     counts = np.array([sentence_counts(GOOD, REFERENCES)]).repeat(20, 1)
-    one, other = (Resampling(counts.shape[1], seed=3).bleu(counts)[1] for _ in range(2))
+    one, other = (Resampling(counts.shape[1], seed=3)(bleu, counts)[1] for _ in range(2))
     assert np.array_equal(one, other)
 
 
 def test_seeds_that_differ_widen_the_interval() -> None:
     one = np.array(sentence_counts(GOOD * 40, REFERENCES * 40))
     perfect = np.array(sentence_counts(REFERENCES * 40, REFERENCES * 40))
-    alike = interval(*Resampling(160).bleu(np.stack([one, one])))
-    apart = interval(*Resampling(160).bleu(np.stack([one, perfect])))
+    alike = interval(Resampling(160)(bleu, np.stack([one, one])))
+    apart = interval(Resampling(160)(bleu, np.stack([one, perfect])))
     assert apart.high - apart.low > 3 * (alike.high - alike.low)
     assert spread([5.0]) == Interval(5.0, 5.0, 5.0)
     assert spread([1.0, 2.0, 3.0]).low < 2.0 < spread([1.0, 2.0, 3.0]).high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -137,7 +138,7 @@ class ContentKernel(DotKernel):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        nn.init.constant_(self.log_strength, torch.tensor(self.start).log().item())
+        nn.init.constant_(self.log_strength, math.log(self.start))
 
     def turned(self, q: Tensor) -> Tensor:
         return F.normalize(q, dim=-1) * self.log_strength.exp()

@@ -1,0 +1,143 @@
+"""How should a decoder score the words of its source? Six scores in one recurrent translator.
+
+Luong et al. 2015, arXiv:1508.04025, compare four of them; Vaswani et al. 2017, arXiv:1706.03762, scale the product; the
+cosine is that of Graves et al. 2014, arXiv:1410.5401.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from regard.config import Positive, Size
+from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, ranked, sureness, uneven
+from regard.lab.experiment import Outcome, Result, Results, Table
+from regard.lab.sizes import matched, parameters
+from regard.lab.statistics import Draws, Resampling, error_rate, interval
+from regard.lab.translators import Translators
+from regard.models import ModelConfig, Recurrent
+from regard.models.recurrent import Bahdanau
+from regard.nn.attention import KernelConfig
+from regard.nn.attention.dot import Content, Dot, General, ScaledDot
+from regard.nn.attention.scores import Additive, Location
+from regard.nn.heads import LinearHead
+from regard.page.chart import Point, intervals
+from regard.tasks.alignment import align
+from regard.tasks.translator import Translator
+
+REFERENCE = "additive"  # whose size the others take
+
+
+@dataclass(frozen=True)
+class Scores(Translators, kind="scores"):
+    """A recurrent translator with Bahdanau's attention, `width` wide; with the additive score its states are `hidden`
+    wide, with another so much wider or narrower that all are of equal size. Location-based attention knows `places`."""
+
+    budget: Positive = 24.0
+    seeds: Size = 1
+    sentences: Size = 300
+    width: Size = 64
+    hidden: Size = 96
+    places: Size = 128
+
+    def kernels(self) -> dict[str, KernelConfig]:
+        return {
+            "dot": Dot(),
+            "scaled dot": ScaledDot(),
+            "general": General(),
+            REFERENCE: Additive(),
+            "content": Content(),
+            "location": Location(length=self.places),
+        }
+
+    def contestants(self, vocabulary: int) -> Mapping[str, ModelConfig]:
+        kernels = self.kernels()
+        size = parameters(self.translator(vocabulary, self.hidden, kernels[REFERENCE]))
+        return {
+            name: matched(lambda hidden, kernel=kernel: self.translator(vocabulary, hidden, kernel), size, name)  # type: ignore[misc]
+            for name, kernel in kernels.items()
+        }
+
+    def translator(self, vocabulary: int, hidden: int, kernel: KernelConfig) -> Recurrent:
+        head = LinearHead(tied=True, bias=True)
+        return Recurrent(
+            vocabulary=vocabulary, width=self.width, hidden=hidden, reader=Bahdanau(kernel=kernel), head=head
+        )
+
+    def measure(self, translator: Translator) -> Result:
+        """Of each sentence with a gold alignment: links that agree with it, and links of both."""
+        gold = [pair for pair in self.test if pair.alignment]
+        if not gold or translator.reading is None:
+            return {"links": []}
+        found = align(translator, gold, translator.reading)
+        return {
+            "links": [
+                [len({*links} & {*pair.alignment}), len({*links}) + len({*pair.alignment})]
+                for links, pair in zip(found, gold, strict=True)
+            ]
+        }
+
+    # --- what follows ---
+
+    def outcome(self, results: Results) -> Outcome:
+        bleu = {name: bleu_by_group(trials)[0] for name, trials in results.items()}
+        errors = {name: errors_of(trials) for name, trials in results.items() if trials[0]["links"]}
+        paces = {name: 1000 * min(one["pace"] for one in trials) for name, trials in results.items()}
+        conclusions = [ranked(bleu, "BLEU")]
+        if errors:
+            conclusions.append(ranked(errors, "alignment error in per cent", higher=False))
+        conclusions += [
+            quickest(paces),
+            sureness(self.seeds, f"{len(next(iter(results.values()))[0]['counts'])} sentences"),
+            *uneven(results),
+        ]
+        made = fairness(results)
+        table = Table(
+            "Scores of attention in a recurrent translator",
+            ("", *FAIRNESS, "ms a step", "BLEU", "alignment error %"),
+            [
+                [
+                    name,
+                    *made[name],
+                    f"{paces[name]:.0f}",
+                    str(interval(bleu[name])),
+                    str(interval(errors[name])) if name in errors else "–",
+                ]
+                for name in results
+            ],
+        )
+        panels = [("BLEU", dots(bleu, "BLEU"))]
+        if errors:
+            panels.append(("Alignment error", dots(errors, "links that are wrong, %")))
+        times = [(name, [Point(0, pace)]) for name, pace in paces.items()]
+        panels.append(("Time of a training step", intervals(times, (), "ms", "time of a step", digits=0)))
+        found = {
+            name: {
+                **facts(trials),
+                "bleu": interval(bleu[name]).plain(),
+                "alignment_error": interval(errors[name]).plain() if name in errors else None,
+            }
+            for name, trials in results.items()
+        }
+        return Outcome([table], panels, conclusions, {"contestants": found})
+
+
+def errors_of(trials: Sequence[Result]) -> Draws:
+    links = np.array([trial["links"] for trial in trials])  # (seeds, N, 2)
+    return Resampling(links.shape[1])(error_rate, links)
+
+
+def quickest(paces: Mapping[str, float]) -> str:
+    """How long a step takes, beside the quickest."""
+    order = sorted(paces, key=lambda name: paces[name])
+    first = order[0]
+    others = ", ".join(f"{name} {paces[name] / paces[first]:.2f}" for name in order[1:])
+    return f"quickest step: {first}, {paces[first]:.0f} ms; times as long: {others}"
+
+
+def dots(drawn: Mapping[str, Draws], label: str) -> str:
+    found = {name: interval(one) for name, one in drawn.items()}
+    rows = [(name, [Point(0, one.value, one.low, one.high)]) for name, one in found.items()]
+    return intervals(rows, (), label, label)

@@ -1,0 +1,56 @@
+"""Position schemes: within the trained lengths and beyond them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regard.config import ConfigError
+from regard.lab.experiment import Result
+from regard.lab.order import OrderOfWords
+from tests.lab import synthetic
+from tests.lab.test_scores import TINY
+
+GROUPS = [
+    {"name": "within", "trained": True, "sentences": 100},
+    {"name": "beyond", "trained": False, "sentences": 100},
+]
+
+
+def result(within: float, beyond: float, seed: int = 0) -> Result:
+    return synthetic.result([within, beyond], GROUPS, seed)
+
+
+def test_schemes_are_told_from_none_and_from_each_other() -> None:
+    results = {
+        "none": [result(0.5, 0.3)],
+        "sinusoidal": [result(0.9, 0.3, seed=1)],
+        "ALiBi": [result(0.9, 0.8, seed=1)],
+        "fraction": [result(0.5, 0.3, seed=2)],
+        "order number": [result(0.2, 0.1)],
+    }
+    outcome = OrderOfWords().outcome(results)
+    within, beyond, worth, *_ = outcome.conclusions
+    assert "not decided against ALiBi (+0.0 [+0.0, +0.0])" in within
+    assert beyond.startswith("highest BLEU beyond them: ALiBi")
+    better, not_told, worse = worth.split("; ")
+    assert "sinusoidal (+" in better
+    assert "ALiBi (+" in better
+    assert not_told.startswith("not decided against none: fraction (")
+    assert worse.startswith("worse than none: order number (-")
+    assert outcome.values["contestants"]["sinusoidal"]["change"]["high"] < 0
+
+
+def test_test_sentences_beyond_are_longer_than_those_within(tmp_path: Path) -> None:
+    experiment = OrderOfWords(**TINY, width=32)  # type: ignore[arg-type]
+    within, beyond = experiment.groups
+    longest = max(len(pair.source_words) for pair in within.pairs)
+    assert all(len(pair.source_words) > longest for pair in beyond.pairs)
+    trial = next(one for one in experiment.trials(tmp_path, lambda line: None) if one.contestant == "fraction")
+    assert len(trial.run(tmp_path / "trial")["counts"]) == 6
+
+
+def test_a_corpus_without_longer_sentences_is_refused() -> None:
+    with pytest.raises(ConfigError, match="data multi30k: it has no sentences that are longer"):
+        OrderOfWords(data="multi30k", languages="en-de")
