@@ -253,12 +253,17 @@ def load_model(run: Run) -> Model:
 
 
 def load_tokenizer(run: Run) -> Tokenizer:
-    """The tokenizer of a run; that of another run is refused, where the corpus is there to tell."""
+    """The tokenizer of a run; that of another run is refused, where the config or the corpus tell."""
     tokens = run.path / TOKENS
     tokenizer = Tokenizer.load(run.tokenizer_path)
     if (tokens / HEADER).exists() and Store.open(tokens).fingerprint != tokenizer.fingerprint:
         raise RunError(
             f"{run.tokenizer_path} is not the tokenizer that {tokens} was made with: it belongs to another run"
+        )
+    recorded = run.read_config().get("tokenizer") if run.config_path.exists() else None
+    if recorded is not None and recorded != tokenizer.fingerprint:
+        raise RunError(
+            f"{run.tokenizer_path} is not the tokenizer that {run.config_path} names: it belongs to another run"
         )
     return tokenizer
 

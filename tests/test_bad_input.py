@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import Run, read_tensors, weights_of, write_tensors
+from regard.checkpoint import TOKENS, Run, read_tensors, weights_of, write_tensors
 from regard.config import change, from_dict
 from regard.data.tokenizers import Tokenizer
 from regard.models import ModelConfig
@@ -301,6 +301,9 @@ def no_tokenizer(run: Run) -> None:
 def tokenizer_of_another_size(run: Run) -> None:
     Tokenizer.train(["a b c d"] * 2, "word").save(run.tokenizer_path)
     shutil.rmtree(run.path / "tokens")
+    config = json.loads(run.config_path.read_text())
+    del config["tokenizer"]  # as a run of an older version
+    run.config_path.write_text(json.dumps(config))
 
 
 def tokenizer_of_another_run(run: Run) -> None:
@@ -309,6 +312,12 @@ def tokenizer_of_another_run(run: Run) -> None:
     other = Tokenizer.train([" ".join("abcdefghijklmnopqrstuvwxyz"[: size - 4])] * 2, "word")
     assert other.vocabulary == size
     other.save(run.tokenizer_path)
+
+
+def tokenizer_of_another_run_alone(run: Run) -> None:
+    """Where the corpus is not there any more."""
+    tokenizer_of_another_run(run)
+    shutil.rmtree(run.path / TOKENS)
 
 
 def config_cut_off(run: Run) -> None:
@@ -340,6 +349,7 @@ def no_folder(run: Run) -> None:
         (no_tokenizer, "{run}/tokenizer.json: the tokenizer cannot be read (No such file or directory)"),
         (tokenizer_of_another_size, "{run}/tokenizer.json has 8 pieces, the model 15"),
         (tokenizer_of_another_run, "{run}/tokenizer.json is not the tokenizer that {run}/tokens was made with"),
+        (tokenizer_of_another_run_alone, "{run}/tokenizer.json is not the tokenizer that {run}/config.json names"),
         (config_cut_off, "{run}/config.json, line"),
         (config_without_model, "{run}/config.json has no section 'model'"),
         (config_of_the_future, "{run}/config.json has format 2; this version reads format 1"),

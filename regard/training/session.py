@@ -14,7 +14,7 @@ import torch
 import yaml
 
 from regard import __version__, tasks
-from regard.checkpoint import Run, RunError, put_weights, read_tensors, write_text
+from regard.checkpoint import Run, RunError, load_tokenizer, put_weights, read_tensors, write_text
 from regard.config import Config, ConfigError, fields_of, from_dict, nearest, to_dict
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
@@ -66,7 +66,8 @@ def resume(run: Run) -> Progress:
 
 def write_recipe(run: Run, recipe: Recipe, findings: Mapping[str, Any] | None = None) -> None:
     """Into the run folder: all that decides its result, and what was found about it."""
-    run.write_config({"regard": __version__, **to_dict(recipe), **(findings or {})})
+    made = {"tokenizer": load_tokenizer(run).fingerprint} if run.tokenizer_path.exists() else {}
+    run.write_config({"regard": __version__, **to_dict(recipe), **made, **(findings or {})})
     write_text(run.path / "recipe.yaml", yaml.safe_dump(to_dict(recipe), sort_keys=False, allow_unicode=True))
 
 
