@@ -270,10 +270,11 @@ def load_tokenizer(run: Run) -> Tokenizer:
 
 def load_both(run: Run) -> tuple[Model, Tokenizer]:
     """Model and tokenizer, which must belong together."""
-    model, tokenizer = load_model(run), load_tokenizer(run)
+    model = load_model(run)
     text = model.config.text()
     if text is None:
         raise RunError(f"{run.config_path}: a model of kind {model.config.kind!r} reads no text")
+    tokenizer = load_tokenizer(run)
     if tokenizer.vocabulary != text.vocabulary:
         raise RunError(
             f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {text.vocabulary}: "

@@ -12,7 +12,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.cli.options import read_changes
     from regard.config import change, from_dict
     from regard.tasks.base import TaskConfig
-    from regard.tasks.copying import Copy, CopyTask, told_lengths
+    from regard.tasks.copying import TEST, Copy, CopyTask, told_lengths
 
     for name in ("data", "columns"):
         if getattr(options, name) is not None:
@@ -23,7 +23,11 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     assert isinstance(config, Copy)
     copier, task = config.load(run), CopyTask(change(config, changes))
     rows = [
-        {"length": length, "times trained": length / config.longest, "bit error": copier.error(task.sequences(length))}
+        {
+            "length": length,
+            "times trained": length / config.longest,
+            "bit error": copier.error(task.sequences(length, TEST)),
+        }
         for length in told_lengths(copier)
     ]
     twice = next(row["bit error"] for row in rows if row["length"] == 2 * config.longest)

@@ -28,7 +28,7 @@ FLAGS = 2  # channels beside the bits: here it starts, now give it back
 SAMPLES = 3
 SHOWN = 10  # vectors of the sequence that the report shows
 USED = 0.1  # the weight from which on a slot is shown
-TRAIN, LENGTHS, VALID, PICTURED = range(4)  # streams of random numbers
+TRAIN, LENGTHS, VALID, TEST = range(4)  # streams of random numbers
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ class CopyTask:
             ],
         )
 
-    def sequences(self, length: int) -> list[Bits]:
-        """Those of one length by which models are judged."""
-        return [self.example(VALID, i, length) for i in range(self.config.validated)]
+    def sequences(self, length: int, stream: int = VALID) -> list[Bits]:
+        """Those of one length by which models are judged; `TEST` are others than chose the best weights."""
+        return [self.example(stream, i, length) for i in range(self.config.validated)]
 
     def copier(self, model: Model) -> Copier:
         return Copier(cast(TuringModel, model), self.config.longest)
@@ -131,9 +131,9 @@ class CopyTask:
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
         copier = self.copier(model)
-        errors = [(length, copier.error(self.sequences(length))) for length in told_lengths(copier)]
+        errors = [(length, copier.error(self.sequences(length, TEST))) for length in told_lengths(copier)]
         curve = line_chart([Curve("wrong bits", errors)], "length of the sequence", "share of wrong bits by length")
-        example = self.example(PICTURED, 0, min(SHOWN, self.config.longest))
+        example = self.example(TEST, 0, min(SHOWN, self.config.longest))
         return [
             (f"Wrong bits by length (trained up to {self.config.longest})", cards([("share of the bits", curve)])),
             ("Where the memory is written and read", pictures(copier, example)),

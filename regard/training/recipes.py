@@ -42,7 +42,9 @@ def make_recipe(
     given = read_file(file) if file is not None else {}
     fields = {"kind": task, **given.pop("task", {})}
     kind = task_of(fields["kind"])
-    spared = set(kind.needed) and {part for part in data if part not in kind.needed and "name" in data[part]}
+    if data and not kind.needed:
+        raise ConfigError(f"the task {kind.kind!r} makes its own examples: leave {' and '.join(data)} out")
+    spared = {part for part in data if part not in kind.needed and "name" in data[part]}
     fields |= {part: where for part, where in data.items() if part not in spared}  # a named set has more splits
     missing = [part for part in kind.needed if not fields.get(part)]
     if missing:

@@ -14,7 +14,7 @@ import regard as library
 from regard.checkpoint import Run
 from regard.config import ConfigError
 from regard.models import Turing
-from regard.tasks.copying import Copier, Copy, presented
+from regard.tasks.copying import TEST, Copier, Copy, presented
 from regard.training.recipes import make_recipe
 from regard.zoo import get
 from tests.conftest import Say
@@ -31,6 +31,8 @@ def test_an_example_follows_from_its_number_and_the_seed() -> None:
     assert not np.array_equal(one.example(0, 7, 20), one.example(0, 8, 20))
     assert not np.array_equal(one.example(0, 7, 20), other.example(0, 7, 20))
     assert all(np.array_equal(*pair) for pair in zip(one.sequences(40), other.sequences(40), strict=True))
+    pairs = zip(one.sequences(40), one.sequences(40, TEST), strict=True)
+    assert not any(np.array_equal(*pair) for pair in pairs)
     assert set(one.lengths.tolist()) == set(range(1, 21))
 
 
@@ -114,3 +116,11 @@ def test_a_model_that_takes_no_bits_is_refused() -> None:
     with pytest.raises(ConfigError, match="of kind decoder takes no bits"):
         make_recipe("copy", {}, preset="gpt2")
     assert make_recipe("copy", {}).model == get("ntm-2014")
+    with pytest.raises(ConfigError, match="'copy' makes its own examples: leave train out"):
+        make_recipe("copy", {"train": {"name": "trec"}})
+
+
+def test_looking_at_a_run_that_reads_no_text_says_so(run: Path, regard: Say) -> None:
+    code, _, err = regard("look", run, "hello")
+    assert code == 2
+    assert "of kind 'turing' reads no text" in err
