@@ -242,6 +242,30 @@ def _steps(folder: Path) -> list[int]:
     return sorted(int(name[5:]) for name in names if name.startswith("step-") and name[5:].isdigit())
 
 
+# --- the names of labels ----------------------------------------------------------------------------------------------
+
+
+LABELS = "labels.json"  # in the run folder: the names, in the order of their numbers
+
+
+def write_labels(folder: Path, names: Iterable[str]) -> tuple[str, ...]:
+    """Keep these names, each once and in the order of the alphabet, so that the order of the data decides nothing."""
+    ordered = tuple(sorted(set(names)))
+    write_text(folder / LABELS, json.dumps(ordered, ensure_ascii=False) + "\n")
+    return ordered
+
+
+def read_labels(folder: Path) -> tuple[str, ...]:
+    path = folder / LABELS
+    try:
+        names = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise RunError(f"{path} is damaged ({error}); copy it again or train anew") from None
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise RunError(f"{path} holds no list of names; copy it again or train anew")
+    return tuple(names)
+
+
 # --- what a run holds -------------------------------------------------------------------------------------------------
 
 

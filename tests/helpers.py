@@ -17,9 +17,11 @@ from regard.models import (
     EncoderDecoder,
     EncoderModel,
     FewShot,
+    LabellerConfig,
     Model,
     ModelConfig,
     SourceWriter,
+    TextLabeller,
     Turing,
 )
 from regard.nn.attention import KernelConfig, MultiHead
@@ -154,6 +156,9 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
         return F.binary_cross_entropy_with_logits(model(*inputs), inputs[0][..., : model.config.outputs])
     if isinstance(model.config, FewShot):
         return F.cross_entropy(model(*inputs).flatten(0, 1), inputs[-1][:, 0])
+    if isinstance(model, TextLabeller):
+        assert isinstance(model.config, LabellerConfig)
+        return F.cross_entropy(model(*inputs), inputs[0][:, 0] % model.config.labels)
     with gathering(model) as extra:
         hidden = model.features(*inputs)
     loss = model.head.loss(hidden, inputs[-1])

@@ -11,6 +11,7 @@ from regard.cli.options import positive
 
 EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "translate": "regard.cli.evaluate_translation",
+    "classify": "regard.cli.evaluate_classification",
     "lm": "regard.cli.evaluate_language",
     "copy": "regard.cli.evaluate_copying",
     "fewshot": "regard.cli.evaluate_fewshot",
@@ -24,13 +25,14 @@ def add(verbs: Any) -> None:
         help="score a run on held-out examples",
         description="Score a run on held-out examples, whatever it was trained for. Of a translator: BLEU, chrF and "
         "TER with sacreBLEU's signatures, speed, BLEU by length, and the alignment error rate where gold alignments "
-        "are given.",
+        "are given. Of a classifier: accuracy, macro-F1, each class, and what was taken for what.",
         epilog="Any field of the search is an option, as for `regard translate`. Gold alignments are a column "
         '"alignment" of a JSONL or CSV file ("0-0 1-2"); the phrasebook has them.\n\n'
         "examples:\n"
         "  regard evaluate runs/my --data test.tsv\n"
         "  regard evaluate runs/my --source test.en --target test.de --against runs/other\n"
-        "  regard evaluate runs/demo --data phrasebook --split test --count 500 --beam 5 --json\n",
+        "  regard evaluate runs/demo --data phrasebook --split test --count 500 --beam 5 --json\n"
+        "  regard evaluate runs/reviews --data imdb --split valid\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -38,8 +40,8 @@ def add(verbs: Any) -> None:
     verb.add_argument("--data", metavar="FILE|NAME", help="a file of examples, or a named data set")
     verb.add_argument("--source", metavar="FILE", help="the source side of two parallel files")
     verb.add_argument("--target", metavar="FILE", help="the target side of two parallel files")
-    verb.add_argument("--columns", metavar="SOURCE,TARGET", help="the columns of a JSONL or CSV file")
-    verb.add_argument("--languages", metavar="en-fr", help="the languages of a named data set")
+    verb.add_argument("--columns", metavar="A,B", help="the columns of a JSONL or CSV file")
+    verb.add_argument("--languages", metavar="en-fr", help="the languages of a named data set, or its way to label")
     verb.add_argument("--split", default="test", help="the split of a named data set (default test)")
     verb.add_argument("--count", type=positive, help="at most so many examples")
     verb.add_argument(

@@ -66,13 +66,13 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
             sys.stdout.flush()
 
 
-def standard_input() -> Iterator[str]:
+def standard_input(doing: str = "translating") -> Iterator[str]:
     from regard.data.files import decoded
 
     if sys.stdin is None:
-        raise ValueError("standard input is closed; name the sentences after the run, or a file after <")
+        raise ValueError("standard input is closed; name the texts after the run, or a file after <")
     if sys.stdin.isatty():
-        say("translating what you type, line by line; end with Ctrl-D")
+        say(f"{doing} what you type, line by line; end with Ctrl-D")
     return decoded(sys.stdin.buffer, "standard input")
 
 

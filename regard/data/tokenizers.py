@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import tokenizers
 from numpy.typing import NDArray
-from tokenizers import decoders, models, pre_tokenizers, trainers
+from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
 from regard.config import nearest
 from regard.data.files import DataError
@@ -34,6 +34,7 @@ SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
 Kind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
 Progress = Callable[[str], None]
 
+LOWER = normalizers.Lowercase()
 SMALLEST, LARGEST = 512, 32_000
 CHUNK = 1_000
 REPORT = 100_000
@@ -53,20 +54,27 @@ class Tokenizer:
 
     @classmethod
     def train(
-        cls, texts: Iterable[str], kind: Kind = "bpe", size: int | None = None, progress: Progress | None = None
+        cls,
+        texts: Iterable[str],
+        kind: Kind = "bpe",
+        size: int | None = None,
+        progress: Progress | None = None,
+        lower: bool = False,
     ) -> Tokenizer:
         """Learn a tokenizer of at most `size` tokens, specials included; without a size, `suited` chooses one.
 
         Texts may be read several times: a one-time iterator is kept in memory, so give a list, a file or anything that
-        can be iterated again.
+        can be iterated again. With `lower` it reads all texts in lower case, and gives them back so.
         """
         if kind not in _TRAINERS:
             raise ValueError(f"unknown kind of tokenizer {kind!r}: {nearest(str(kind), _TRAINERS)}")
         if size is not None and size <= len(SPECIALS):
             raise ValueError(f"a vocabulary of {size} is not allowed; it takes more than {len(SPECIALS)} tokens")
         again = list(texts) if iter(texts) is texts else texts
-        backend = _TRAINERS[kind](again, size, progress or _silent)
+        backend = _TRAINERS[kind](_Lower(again) if lower else again, size, progress or _silent)
         backend.add_special_tokens(list(SPECIALS))
+        if lower:
+            backend.normalizer = LOWER
         return cls(backend)
 
     @property
@@ -167,6 +175,16 @@ class Tokenizer:
     def _parts(self) -> tuple[Any, str]:
         data = json.loads(self._json)
         return data["pre_tokenizer"], data["model"]["type"]
+
+
+class _Lower:
+    """Texts in lower case, as often as one iterates."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = texts
+
+    def __iter__(self) -> Iterator[str]:
+        return map(LOWER.normalize_str, self.texts)
 
 
 def suited(words: int) -> int:

@@ -16,6 +16,7 @@ from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, translate
 from regard.look.alignment import alignment_error_rate, cross_layers
+from regard.look.labelling import look_at_labels
 from regard.look.records import (
     Alignment,
     Array,
@@ -30,7 +31,7 @@ from regard.look.records import (
 )
 from regard.look.rollout import rollouts
 from regard.look.subject import Subject
-from regard.models import EncoderModel, SourceWriter, TextWriter
+from regard.models import EncoderModel, SourceWriter, TextLabeller, TextWriter
 from regard.nn.block import StackLayers
 from regard.nn.heads import Head
 from regard.nn.watch import Seen, silenced, watch
@@ -59,6 +60,10 @@ def look(
     word, target word) that are known to be right.
     """
     heads = chosen_heads(subject, without)
+    if isinstance(subject.model, TextLabeller):
+        if target is not None:
+            raise ValueError("a classifier reads one text; leave the target out")
+        return look_at_labels(subject, text, heads, layers)
     with ExitStack() as stack:
         if heads:
             stack.enter_context(silenced(subject.model, heads))

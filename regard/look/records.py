@@ -24,6 +24,8 @@ R = TypeVar("R", bound="Record")
 
 VERSION = 1  # of the records; raised when older readers could misread them
 MEDIA_TYPE = "application/vnd.regard.look"
+POOLED_WORDS, POOLED_SENTENCES = "pool.0.words", "pool.1.sentences"  # what becomes the vector of a text
+MARKS = ".,;:!?…\"'“”‘’«»()[]"
 
 
 @dataclass
@@ -173,10 +175,19 @@ class Changes:
     before_log_prob: float
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """A label that a text may have."""
+
+    label: str
+    probability: float
+
+
 @dataclass
 class Look(Record):
     """All that was seen of one input. `importance`, where it was asked for, is what the output loses in log-probability
-    without each head, by layer."""
+    without each head, by layer. Of a classifier: its `verdicts`, from the likeliest on, and the end of a long text that
+    is `unread`."""
 
     family: str
     sides: dict[str, Side]
@@ -188,6 +199,8 @@ class Look(Record):
     without: list[str] = field(default_factory=list)
     changes: Changes | None = None
     importance: dict[str, list[float]] | None = None
+    verdicts: list[Verdict] = field(default_factory=list)
+    unread: str = ""
 
     @property
     def written(self) -> Side:
@@ -224,10 +237,24 @@ class Look(Record):
         merged = np.stack([rows[:, group].sum(1) for group in groups], 1)
         return Reader(map_.name, head, [label(side, group, words) for group in groups], merged)
 
+    def salient(self) -> list[tuple[str, float]]:
+        """The words of a classified text with their shares of the attention that became its vector, the largest first:
+        a word's share of its sentence times the sentence's share. Empty where nothing attends to words."""
+        if POOLED_WORDS not in self.arrays:
+            return []
+        weights = self.arrays[POOLED_WORDS][0]  # (sentences or 1, tokens)
+        if POOLED_SENTENCES in self.arrays:
+            weights = self.arrays[POOLED_SENTENCES][0] @ weights
+        text = self.sides["text"]
+        shares = text.by_words() @ weights.reshape(-1)
+        order = np.argsort(-shares, kind="stable")
+        return [(text.words[i].strip(MARKS) or text.words[i], float(shares[i])) for i in order]
+
     @classmethod
     def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
         return {
             **plain,
+            "verdicts": [Verdict(**one) for one in plain.get("verdicts", [])],
             "sides": {name: Side(**side) for name, side in plain["sides"].items()},
             "layers": [Layer(**layer) for layer in plain["layers"]],
             "predictions": [

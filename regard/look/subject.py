@@ -9,13 +9,13 @@ from typing import cast
 
 import torch
 
-from regard.checkpoint import Run, RunError, load_both
+from regard.checkpoint import Run, RunError, load_both, read_labels
 from regard.config import from_dict, nearest
 from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START, Tokenizer
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
 from regard.look.records import Look, Side
-from regard.models import EncoderModel, Model, SourceWriter, TextWriter
+from regard.models import EncoderModel, LabellerConfig, Model, SourceWriter, TextWriter
 from regard.nn.device import choose_device
 
 LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer
@@ -24,12 +24,15 @@ LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fe
 @dataclass
 class Subject:
     """A model and its tokenizer. `reading` is the layer that the run recorded as its alignment; `known` has sentence
-    pairs whose gold links are known."""
+    pairs whose gold links are known; `labels` are the names of what a labeller tells apart; `most` is how many tokens
+    the task lets it read."""
 
     model: Model
     tokenizer: Tokenizer
     reading: Reading | None = None
     known: Mapping[tuple[str, str], Pair] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    most: int | None = None
 
     @property
     def family(self) -> str:
@@ -111,7 +114,9 @@ def open_run(folder: str | Path) -> Subject:
     model, tokenizer = load_both(run)
     model = model.eval().to(choose_device())
     reading = recorded_reading(run, model) if cross_layers(model) else None
-    return Subject(model, tokenizer, reading, {(pair.source, pair.target): pair for pair in known_pairs(run)})
+    known = {(pair.source, pair.target): pair for pair in known_pairs(run)}
+    labels = read_labels(run.path) if isinstance(model.config, LabellerConfig) else ()
+    return Subject(model, tokenizer, reading, known, labels, run.read_config().get("task", {}).get("max_length"))
 
 
 def recorded_reading(run: Run, model: Model) -> Reading:

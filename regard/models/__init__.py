@@ -17,10 +17,12 @@ from regard.models.base import (
     Writer,
     WriterConfig,
 )
+from regard.models.classifier import Classifier, ClassifierModel
 from regard.models.decoder import Decoder, DecoderModel
 from regard.models.encoder import Encoder, EncoderModel
 from regard.models.encoder_decoder import EncoderDecoder, EncoderDecoderModel
 from regard.models.fewshot import FewShot, FewShotModel
+from regard.models.hierarchical import Hierarchical, HierarchicalModel
 from regard.models.lstmn import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
 from regard.models.recurrent import Recurrent, RecurrentModel
 from regard.models.recurrent_decoder import RecurrentDecoder, RecurrentDecoderModel
@@ -30,6 +32,8 @@ from regard.models.turing import Turing, TuringModel
 
 __all__ = [
     "LSTMN",
+    "Classifier",
+    "ClassifierModel",
     "Decoder",
     "DecoderModel",
     "Encoder",
@@ -41,6 +45,8 @@ __all__ = [
     "LSTMNModel",
     "FewShot",
     "FewShotModel",
+    "Hierarchical",
+    "HierarchicalModel",
     "LabellerConfig",
     "Model",
     "ModelConfig",

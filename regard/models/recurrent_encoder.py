@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from regard.config import Rate, Size
-from regard.models.base import TextReader, TextReaderConfig
+from regard.models.base import TextReader, TextReaderConfig, last_real
 from regard.nn.context import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
@@ -51,8 +52,9 @@ class RecurrentEncoderModel(TextReader):
         """With the last states of the top layer, one of each direction, as the summary."""
         self.check_tokens(tokens, keep)
         x = self.dropout(self.embedding(tokens, self.whole(tokens, Mask(keys=keep))))
-        states, last = self.encoder(x, keep=keep)
-        summary = last[0][:, -self.encoder.directions :].flatten(1)
+        states = self.encoder.outputs(x, keep)
+        hidden = self.encoder.hidden  # and behind it the way back, whose last state is a row's first
+        summary = torch.cat([last_real(states, keep)[:, :hidden], states[:, 0, hidden:]], -1)
         return Memory(self.dropout(states), keep, summary)
 
     def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
-from regard.config import Part
-from regard.nn.cost import Cost
+from regard.config import Part, Size
+from regard.nn.context import Context
+from regard.nn.cost import Cost, Shape
 from regard.nn.linear import Linear
 
 
@@ -20,13 +22,19 @@ class PoolConfig(Part, family="pool"):
 
 
 class Pool(nn.Module):
-    """Maps states (B, T, D) and the real tokens (B, T), None for all, to (B, D)."""
+    """Maps states (B, T, D) and the real tokens (B, T), None for all, to (B, D).
 
-    def forward(self, states: Tensor, keep: Tensor | None) -> Tensor:
+    `attends` says whether it has weights to watch; a watcher sees them under the name of the context.
+    """
+
+    attends = False
+
+    def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
         raise TypeError(f"{type(self).__name__} does not pool")
 
-    def cost(self, batch: int) -> Cost:
-        raise TypeError(f"{type(self).__name__} does not say what it costs")
+    def cost(self, shape: Shape) -> Cost:
+        """Of matrix products, and of what they keep."""
+        return Cost()
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,7 @@ class FirstTokenPool(Pool):
         super().__init__()
         self.dense = Linear(width, width)
 
-    def forward(self, states: Tensor, keep: Tensor | None) -> Tensor:
+    def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
         if keep is None:
             first = states[:, 0]
         else:  # in a left-padded row the first token is not in the first column
@@ -51,5 +59,95 @@ class FirstTokenPool(Pool):
         pooled: Tensor = self.dense(first).tanh()
         return pooled
 
-    def cost(self, batch: int) -> Cost:
-        return self.dense.cost(batch) + Cost(kept=batch * self.dense.out_features)
+    def cost(self, shape: Shape) -> Cost:
+        return self.dense.cost(shape.batch) + Cost(kept=shape.batch * self.dense.out_features)
+
+
+@dataclass(frozen=True)
+class LastToken(PoolConfig, kind="last"):
+    """The state of the last real token, which has read all others where a model reads from left to right."""
+
+    def build(self, width: int) -> Pool:
+        return LastTokenPool()
+
+
+class LastTokenPool(Pool):
+    def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
+        if keep is None:
+            return states[:, -1]
+        places = torch.arange(keep.shape[1], device=keep.device)
+        last = places.masked_fill(~keep, 0).amax(-1)
+        return states.take_along_dim(last[:, None, None], dim=1).squeeze(1)
+
+
+@dataclass(frozen=True)
+class Mean(PoolConfig, kind="mean"):
+    """The mean of the states."""
+
+    def build(self, width: int) -> Pool:
+        return MeanPool()
+
+
+class MeanPool(Pool):
+    def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
+        if keep is None:
+            return states.mean(1)
+        real = keep.unsqueeze(-1)
+        return states.masked_fill(~real, 0).sum(1) / real.sum(1).to(states.dtype)
+
+
+@dataclass(frozen=True)
+class Largest(PoolConfig, kind="max"):
+    """The largest value of each column of the states. Collobert et al. 2011, arXiv:1103.0398"""
+
+    def build(self, width: int) -> Pool:
+        return LargestPool()
+
+
+class LargestPool(Pool):
+    def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
+        real = states if keep is None else states.masked_fill(~keep.unsqueeze(-1), -torch.inf)
+        return real.amax(1)
+
+
+@dataclass(frozen=True)
+class Attention(PoolConfig, kind="attention"):
+    """A mean weighted by what a learnt vector v finds in each state h: softmax of v · tanh(W h + b).
+
+    `context` is the width of v, that of the states unless told. Yang et al. 2016, section 2.2.
+    """
+
+    context: Size | None = None
+
+    def build(self, width: int) -> Pool:
+        return AttentionPool(width, self.context or width)
+
+
+class AttentionPool(Pool):
+    attends = True
+
+    def __init__(self, width: int, context: int) -> None:
+        super().__init__()
+        self.hidden = Linear(width, context)
+        self.score = Linear(context, 1, bias=False)  # its one row is v
+
+    def weights(self, states: Tensor, keep: Tensor | None) -> Tensor:
+        """(B, T), each row a distribution over its real tokens."""
+        scores: Tensor = self.score(self.hidden(states).tanh()).squeeze(-1)
+        return (scores if keep is None else scores.masked_fill(~keep, -torch.inf)).softmax(-1)
+
+    def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
+        weights = self.weights(states, keep)
+        if context is not None and context.watcher is not None:
+            context.watcher.see(context.name, lambda: weights[:, None, None])
+        pooled = (weights.unsqueeze(1) @ states).squeeze(1)
+        silent = (
+            context is not None and context.silence is not None and 0 in context.silence.heads.get(context.name, ())
+        )
+        return torch.zeros_like(pooled) if silent else pooled
+
+    def cost(self, shape: Shape) -> Cost:
+        width, inner = self.hidden.in_features, self.hidden.out_features
+        products = self.hidden.cost(shape.tokens) + self.score.cost(shape.tokens)
+        mixed = Cost(shape.tokens * width, kept=shape.tokens)
+        return products + mixed + Cost(kept=shape.tokens * inner)

@@ -9,6 +9,7 @@ from typing import Any
 
 TASKS = {
     "translate": "sentences into another language",
+    "classify": "texts by their labels",
     "copy": "sequences of bits, out of a memory",
     "fewshot": "classes of texts, from a few examples of each",
     "lm": "write on from a text",

@@ -1,0 +1,81 @@
+"""How `regard evaluate` scores a classifier: accuracy, macro-F1, each class, and what was taken for what."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.cli.progress import counting, say
+
+if TYPE_CHECKING:
+    from regard.data.labelled import Labelled
+
+MOST_TABLED = 20  # classes of a confusion table on a terminal
+
+
+def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
+    """Scores by name, and what belongs to them."""
+    from regard.tasks.classification import load_classifier
+    from regard.tasks.label_scores import all_scores
+    from regard.tasks.text_classifier import numbers_of
+
+    if rest:
+        raise ValueError(f"unexpected argument {rest[0]!r}; see regard evaluate --help")
+    classifier = load_classifier(options.run)
+    examples = read_examples(options)
+    numbers_of(examples, classifier.labels, "test")  # a label that it cannot give is a mistake in the data
+    start = time.perf_counter()
+    with counting("texts classified", len(examples)) as done:
+        found = classifier.probabilities([example.text for example in examples], options.batch, say, done).argmax(1)
+    seconds = time.perf_counter() - start
+    scores = all_scores([example.label for example in examples], [classifier.labels[i] for i in found])
+    return {**scores, "texts per second": len(examples) / seconds}
+
+
+def read_examples(options: argparse.Namespace) -> list[Labelled]:
+    from regard.checkpoint import Run
+    from regard.data.catalogue import DATA_SETS
+    from regard.tasks.examples import LabelledData
+
+    if not options.data:
+        raise ValueError("there is nothing to classify: give --data")
+    if options.data in DATA_SETS or not (Path(options.data).suffix or Path(options.data).exists()):
+        own = Run(options.run).section("task").get("valid", {})  # the way to label that it was trained with
+        languages = options.languages or (own.get("languages") if own.get("name") == options.data else None)
+        where: dict[str, Any] = {"name": options.data, "languages": languages, "split": options.split}
+    else:
+        where = {"file": options.data, "columns": tuple(options.columns.split(",")) if options.columns else None}
+    return list(LabelledData(count=options.count, **where).texts())
+
+
+def table(result: dict[str, Any]) -> str:
+    lines = [
+        f"accuracy  {result['accuracy']:.4f}",
+        f"macro-F1  {result['macro_f1']:.4f}",
+        f"texts     {result['texts']:,}  ({result['texts per second']:,.0f} a second)",
+        "",
+    ]
+    width = max(len("class"), *(len(name) for name in result["classes"])) + 2
+    lines.append(f"{'class':<{width}}precision  recall      F1   texts")
+    for name, one in result["classes"].items():
+        row = f"{one['precision']:9.3f}{one['recall']:8.3f}{one['f1']:8.3f}{one['texts']:8,}"
+        lines.append(f"{name:<{width}}{row}")
+    return "\n".join([*lines, *confused(result["confusion"], list(result["classes"]), width)])
+
+
+def confused(confusion: dict[str, dict[str, int]], names: list[str], width: int) -> list[str]:
+    """What was taken for what: a table, or of many classes the combinations that are wrong most often."""
+    if len(names) <= MOST_TABLED:
+        cell = max(6, *(len(name) for name in names)) + 2
+        head = f"{'right ↓ found →':<{max(width, 17)}}" + "".join(f"{name:>{cell}}" for name in names)
+        rows = [
+            f"{name:<{max(width, 17)}}"
+            + "".join(f"{confusion.get(name, {}).get(other, 0):>{cell},}" for other in names)
+            for name in names
+        ]
+        return ["", head, *rows]
+    wrong = [(count, name, other) for name, row in confusion.items() for other, count in row.items() if name != other]
+    often = sorted(wrong, key=lambda one: -one[0])[:MOST_TABLED]
+    return ["", "most often taken for another", *(f"{count:6,}  {name} → {other}" for count, name, other in often)]

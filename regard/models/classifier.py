@@ -1,0 +1,72 @@
+"""Classifiers: a reader, one vector for what it read, and a score for each label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from torch import Tensor
+
+from regard.config import Rate
+from regard.models.base import LabellerConfig, TextLabeller, TextModelConfig, TextReader, TextReaderConfig
+from regard.models.encoder import Encoder
+from regard.models.recurrent_encoder import RecurrentEncoder
+from regard.nn.cost import Cost, Shape
+from regard.nn.dropout import Dropout
+from regard.nn.linear import Linear
+from regard.nn.masks import Mask
+from regard.nn.pooling import Attention, PoolConfig
+
+WORDS = "pool.0.words"  # the weights of words, as watching names them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classifier(LabellerConfig, kind="classifier"):
+    """Any reader; `pool` makes one vector of its states, `pooled_dropout` falls on that.
+
+    With recurrent layers and attention as the pool: Yang et al. 2016 without sentences; Lin et al. 2017,
+    arXiv:1703.03130, with one hop.
+    """
+
+    reader: TextReaderConfig = RecurrentEncoder(vocabulary=10_000)
+    pool: PoolConfig = Attention()
+    pooled_dropout: Rate = 0.0
+
+    def assemble(self) -> ClassifierModel:
+        return ClassifierModel(self)
+
+    def text(self) -> TextModelConfig:
+        return self.reader
+
+
+class ClassifierModel(TextLabeller):
+    """`forward` gives logits (B, labels)."""
+
+    reader: TextReader
+
+    def __init__(self, config: Classifier) -> None:
+        super().__init__(config)
+        self.reader = config.reader.assemble()
+        self.pool = config.pool.build(self.reader.states_width)
+        self.dropout = Dropout(config.pooled_dropout)
+        self.output = Linear(self.reader.states_width, config.labels)
+
+    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
+        memory = self.reader.encode(tokens, keep)
+        context = self.whole(tokens, Mask(keys=keep)).enter(WORDS)
+        logits: Tensor = self.output(self.dropout(self.pool(memory.states, keep, context)))
+        return logits
+
+    def attention_names(self) -> list[str]:
+        return [*self.reader.attention_names(), *([WORDS] if self.pool.attends else [])]
+
+    def heads(self, name: str) -> int:
+        return 1 if name == WORDS and self.pool.attends else self.reader.heads(name)
+
+    def cost(self, batch: int, length: int, source_length: int) -> Cost:
+        pool = self.pool.cost(Shape(batch, length, length))
+        return self.reader.cost(batch, length, source_length) + pool + self.output.cost(batch)
+
+
+def bare(reader: TextReaderConfig) -> TextReaderConfig:
+    """As far as its states: what a reader was trained to say about them is not needed to judge them anew."""
+    return replace(reader, pool=None, head=None) if isinstance(reader, Encoder) else reader

@@ -1,0 +1,233 @@
+"""Classification: labelled texts in, a classifier out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard import tasks
+from regard.checkpoint import LABELS, TOKENS, Run, RunError, load_both, load_tokenizer, read_labels, write_labels
+from regard.config import ConfigError, Rate, Size, change, from_dict
+from regard.data.batches import Batches
+from regard.data.labelled import Labelled
+from regard.data.pairs import skipped
+from regard.data.sentences import fitting, sentence_tokens
+from regard.data.store import HEADER, Store, write_store
+from regard.data.tokenizers import END, UNKNOWN, Kind, Tokenizer
+from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextLabeller, TextReaderConfig
+from regard.models.classifier import bare
+from regard.nn.device import choose_device
+from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.classification_report import report
+from regard.tasks.examples import LabelledData
+from regard.tasks.labels import accuracy, macro_f1
+from regard.tasks.text_classifier import TextClassifier, find_labels, numbers_of
+from regard.tasks.translator import padded
+
+CHUNK = 2_000  # texts that are tokenized at once
+SAMPLES = 5
+SHOWN = 100  # letters of a text in a sample
+
+
+@dataclass(frozen=True)
+class Classification(TaskConfig, kind="classify"):
+    """Give texts one of the labels that the training texts have.
+
+    A text of more than `max_length` tokens is read up to its last sentence that ends before, and how many are is said.
+    A batch has at most `batch_texts`. `balanced` weighs each class by how rare it is, so that all count alike. `forget`
+    is the chance with which a word is taken for an unknown one while training, so that no verdict hangs on one word.
+    """
+
+    metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "macro_f1": True, "loss": False}
+    preset: ClassVar[str] = "classifier"
+    usual: ClassVar[Mapping[str, Any]] = {
+        "batch_tokens": 8192,
+        "max_steps": 1500,
+        "validate_every": 150,
+        "patience": 4,
+        "optimiser": {"kind": "adamw", "rate": 2e-3},
+        "schedule": {"kind": "stable-decay", "warmup": 50, "decay": 0.9},
+        "average": {"kind": "exponential", "decay": 0.99},
+    }
+
+    train: LabelledData = LabelledData()
+    valid: LabelledData = LabelledData()
+    tokenizer: Kind = "word"
+    pieces: Size | None = None
+    lower: bool = True
+    max_length: Size = 1000
+    batch_texts: Size = 64
+    balanced: bool = False
+    forget: Rate = 0.0
+
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, LabellerConfig):
+            raise ConfigError(f"model: one of kind {model.kind} gives a text no label; take one of kind classifier")
+
+    def around(self, reader: TextReaderConfig) -> ModelConfig:
+        return Classifier(reader=bare(reader), init=reader.init)
+
+    def open(self, folder: Path, say: Say) -> ClassificationTask:
+        return ClassificationTask(self, folder, say)
+
+    def load(self, run: Run) -> TextClassifier:
+        """The best weights of the run, ready to use."""
+        model, tokenizer = load_both(run)
+        return TextClassifier(as_labeller(model), tokenizer, read_labels(run.path), self.max_length)
+
+
+class ClassificationTask:
+    """Tokens on disk beside the run, so that a resumed run reads nothing again; a row has its label as another side."""
+
+    def __init__(self, config: Classification, folder: Path, say: Say) -> None:
+        self.config, self.metrics, self.run = config, config.metrics, Run(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        tokens = folder / TOKENS
+        valid = config.valid.texts()  # at once: that a file is missing is said before the tokenizer takes its time
+        if not (folder / LABELS).exists():
+            write_labels(folder, find_labels(config.train.texts()))
+        self.labels = read_labels(folder)
+        self.valid = list(valid)
+        self.right = numbers_of(self.valid, self.labels, "validation")
+        say_skipped(valid, "validation", say)
+        if not self.run.tokenizer_path.exists():
+            say("training the tokenizer")
+            texts = _Texts(config.train.texts())
+            Tokenizer.train(texts, config.tokenizer, config.pieces, say, config.lower).save(self.run.tokenizer_path)
+        self.tokenizer = load_tokenizer(self.run)
+        if not (tokens / HEADER).exists():
+            say("tokenizing")
+            self.write_tokens(tokens, say)
+        self.store = Store.open(tokens)
+        self.train_labels = torch.from_numpy(np.array([int(row[0]) for row in self.rows(1, range(len(self.store)))]))
+        self.weights = self.class_weights() if config.balanced else None
+        self.valid_rows: list[list[int]] | None = None
+
+    def rows(self, side: int, indices: Sequence[int] | np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+        return list(self.store.rows(side, np.asarray(indices, dtype=np.int64)))
+
+    def write_tokens(self, folder: Path, say: Say) -> None:
+        cut, texts = 0, self.config.train.texts()
+
+        def rows() -> Iterable[tuple[Sequence[int], ...]]:
+            nonlocal cut
+            stream = iter(texts)
+            while chunk := list(itertools.islice(stream, CHUNK)):
+                numbers = numbers_of(chunk, self.labels, "training")
+                sentences = sentence_tokens(self.tokenizer, [example.text for example in chunk])
+                for one, number in zip(sentences, numbers, strict=True):
+                    row, whole = fitting(one, self.config.max_length)
+                    cut += not whole
+                    yield row, (number,)
+
+        size = max(self.tokenizer.vocabulary, len(self.labels))
+        store = write_store(folder, rows(), size, fingerprint=self.tokenizer.fingerprint)
+        say_skipped(texts, "training", say)
+        if cut:
+            long = f"have more than {self.config.max_length:,} tokens"
+            say(f"{cut:,} of {len(store):,} training texts {long} and are read up to there (max_length)")
+
+    def class_weights(self) -> Tensor:
+        """(labels,): one over how often each class occurs; their mean over the training texts is 1."""
+        counts = torch.bincount(self.train_labels, minlength=len(self.labels)).clamp(min=1)
+        return len(self.train_labels) / (len(self.labels) * counts.float())
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        return change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.labels)})
+
+    def batches(self, budget: int, seed: int) -> Batches:
+        return Batches([self.store.lengths(0)], budget, seed, self.config.batch_texts)
+
+    def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
+        """The mean over the texts, times their tokens: a long text counts as much as a short one, and the trainer,
+        which divides by tokens, still tells how many are read a second."""
+        device = next(model.parameters()).device
+        tokens, keep = padded(self.rows(0, indices), device)
+        if self.config.forget:
+            tokens = self.forgotten(tokens)
+        right = self.train_labels[torch.from_numpy(np.asarray(indices))].to(device)
+        weights = None if self.weights is None else self.weights.to(device)
+        loss = F.cross_entropy(model(tokens, keep).float(), right, weights)
+        count = int(tokens.numel() if keep is None else keep.sum())
+        return loss * count, count
+
+    def forgotten(self, tokens: Tensor) -> Tensor:
+        """With some words unknown; the specials stay what they are."""
+        lost = torch.rand(tokens.shape) < self.config.forget  # on the CPU, whose random state is resumed
+        return tokens.masked_fill(lost.to(tokens.device) & (tokens > END), UNKNOWN)
+
+    def validate(self, model: Model) -> Validation:
+        probabilities = self.judged(model)
+        right, found = [one.label for one in self.valid], [self.labels[i] for i in probabilities.argmax(1)]
+        chosen = probabilities[np.arange(len(self.right)), self.right]
+        loss = float(-np.log(np.maximum(chosen, 1e-30)).mean())
+        samples = [
+            {"source": shortened(one.text), "output": label, "reference": one.label}
+            for one, label in zip(self.valid[:SAMPLES], found, strict=False)
+        ]
+        metrics = {"accuracy": accuracy(right, found), "macro_f1": macro_f1(right, found), "loss": loss}
+        return Validation(metrics, samples)
+
+    def judged(self, model: Model) -> np.ndarray[Any, Any]:
+        """(validation texts, labels)."""
+        classifier = self.classifier(model)
+        if self.valid_rows is None:
+            self.valid_rows, _ = classifier.rows([example.text for example in self.valid])
+        return classifier.judge(self.valid_rows)
+
+    def classifier(self, model: Model) -> TextClassifier:
+        return TextClassifier(as_labeller(model), self.tokenizer, self.labels, self.config.max_length)
+
+    def probes(self, model: Model) -> list[bytes]:
+        return []
+
+    def findings(self, model: Model) -> dict[str, Any]:
+        return {}
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        return report(self.classifier(model), self.valid, self.judged(model))
+
+
+def load_classifier(folder: str | Path) -> TextClassifier:
+    """The classifier of a run folder; a run of another task is refused."""
+    tasks.register()  # so that a run of any task is understood
+    run = Run(folder)
+    task = from_dict(TaskConfig, run.section("task"), "task")
+    if not isinstance(task, Classification):
+        raise RunError(f"{run.path} was trained to {task.kind}, not to classify")
+    return task.load(run)
+
+
+def as_labeller(model: Model) -> TextLabeller:
+    return cast(TextLabeller, model.eval().to(choose_device()))
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of labelled ones, as often as one iterates."""
+
+    examples: Iterable[Labelled]
+
+    def __iter__(self) -> Iterator[str]:
+        return (example.text for example in self.examples)
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+def say_skipped(examples: Iterable[Labelled], which: str, say: Say) -> None:
+    if count := skipped(examples):
+        say(f"{count:,} empty lines of the {which} texts were skipped")
+
+
+def _keeps_the_contract(task: ClassificationTask) -> Task:
+    return task

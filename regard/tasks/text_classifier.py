@@ -1,0 +1,160 @@
+"""A trained classifier: text in, label out. It needs no training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, overload
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.config import nearest
+from regard.data.files import DataError
+from regard.data.labelled import Labelled
+from regard.data.sentences import fitting, sentence_tokens
+from regard.data.tokenizers import Tokenizer
+from regard.decoding.parallel import side_by_side
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
+from regard.models import TextLabeller
+from regard.nn.watch import observed
+from regard.tasks.translator import padded
+
+NAMED = 10  # labels that a message names
+BATCH_TOKENS = 8192  # that are read at once, padding included
+
+
+class TextClassifier:
+    """Classifies with a model and its tokenizer: `classifier("A text.")` is the name of its class.
+
+    A text of more than `max_length` tokens is read up to its last sentence that ends before, as in training.
+    """
+
+    def __init__(self, model: TextLabeller, tokenizer: Tokenizer, labels: Sequence[str], max_length: int) -> None:
+        self.model, self.tokenizer, self.labels = model, tokenizer, tuple(labels)
+        self.longest = min(max_length, model.longest or max_length)
+
+    @overload
+    def __call__(self, texts: str) -> str: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, texts: Sequence[str]) -> list[str]: ...
+
+    def __call__(self, texts: str | Sequence[str]) -> str | list[str]:
+        """The likeliest label of a text, or of each."""
+        found = [self.labels[i] for i in self.probabilities(_listed(texts)).argmax(1)]
+        return found[0] if isinstance(texts, str) else found
+
+    @overload
+    def scores(self, texts: str) -> dict[str, float]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def scores(self, texts: Sequence[str]) -> list[dict[str, float]]: ...
+
+    def scores(self, texts: str | Sequence[str]) -> dict[str, float] | list[dict[str, float]]:
+        """The probability of each label, from the likeliest on."""
+        found = [ranked(self.labels, row) for row in self.probabilities(_listed(texts))]
+        return found[0] if isinstance(texts, str) else found
+
+    def probabilities(
+        self,
+        texts: Sequence[str],
+        batch: int = 64,
+        say: Callable[[str], None] | None = None,
+        done: Callable[[int], None] | None = None,
+    ) -> NDArray[np.float32]:
+        """(texts, labels). `say` hears of texts that were cut, `done` how many more are classified."""
+        for text in texts:
+            if not text.strip():
+                raise DataError("an empty text cannot be classified")
+        rows, cut = self.rows(texts)
+        if cut and say is not None:
+            say(f"{cut:,} of {len(texts):,} texts have more than {self.longest:,} tokens and were read up to there")
+        return self.judge(rows, batch, done)
+
+    def rows(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
+        """The tokens of each text, as far as they are read, and how many texts were cut."""
+        found = [fitting(sentences, self.longest) for sentences in sentence_tokens(self.tokenizer, texts)]
+        return [row for row, _ in found], sum(not whole for _, whole in found)
+
+    @torch.no_grad()
+    def judge(
+        self, rows: Sequence[Sequence[int]], batch: int = 64, done: Callable[[int], None] | None = None
+    ) -> NDArray[np.float32]:
+        """(rows, labels): probabilities of tokens, in their order; batches are made by length."""
+        batches = list(by_length(rows, batch))
+
+        def work(chosen: Sequence[int]) -> NDArray[np.float32]:
+            tokens, keep = padded([np.array(rows[i]) for i in chosen], self.device)
+            with torch.no_grad():
+                logits: Tensor = self.model(tokens, keep)
+            return np.asarray(logits.float().softmax(-1).cpu().numpy(), dtype=np.float32)
+
+        found = map(work, batches) if observed(self.model) else side_by_side(work, batches, self.device)
+        result = np.zeros((len(rows), len(self.labels)), dtype=np.float32)
+        for chosen, probabilities in zip(batches, found, strict=True):
+            result[chosen] = probabilities
+            if done is not None:
+                done(len(chosen))
+        return result
+
+    def look(self, text: str, **options: Any) -> Look:
+        """See which sentences and words the model attends to; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        return look(Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest), text, **options)
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+
+def by_length(rows: Sequence[Sequence[int]], most: int) -> Iterable[list[int]]:
+    """The numbers of rows of similar length: at most so many, and no more tokens than are read at once."""
+    batch: list[int] = []
+    for i in sorted(range(len(rows)), key=lambda i: len(rows[i])):
+        if batch and (len(batch) == most or len(rows[i]) * (len(batch) + 1) > BATCH_TOKENS):
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def ranked(labels: Sequence[str], probabilities: NDArray[np.float32]) -> dict[str, float]:
+    """Labels and probabilities, from the likeliest on."""
+    return {labels[i]: float(probabilities[i]) for i in np.argsort(-probabilities, kind="stable")}
+
+
+def _listed(texts: str | Sequence[str]) -> list[str]:
+    return [texts] if isinstance(texts, str) else list(texts)
+
+
+# --- the names of labels ----------------------------------------------------------------------------------------------
+
+
+def find_labels(examples: Iterable[Labelled]) -> set[str]:
+    """Those of a training set; one alone cannot be told from another."""
+    found = {example.label for example in examples}
+    if len(found) < 2:
+        only = f"all training texts have the label {next(iter(found))!r}" if found else "there are no training texts"
+        raise DataError(f"{only}; a classifier takes at least two labels")
+    return found
+
+
+def numbers_of(examples: Sequence[Labelled], labels: Sequence[str], which: str) -> list[int]:
+    """The number of each example's label; one that is not known is named."""
+    known = {label: i for i, label in enumerate(labels)}
+    for example in examples:
+        if example.label not in known:
+            some = f"{', '.join(labels[:NAMED])}{', …' if len(labels) > NAMED else ''}"
+            close = nearest(example.label, labels) if len(labels) <= NAMED else f"(known: {some})"
+            raise DataError(
+                f"the {which} text {example.text[:40]!r} has the label {example.label!r}, which no training text has: "
+                f"{close}"
+            )
+    return [known[example.label] for example in examples]
