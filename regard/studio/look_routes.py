@@ -106,7 +106,7 @@ def every_scheme() -> list[dict[str, Any]]:
 
 
 def check_size(subject: Subject, text: str, target: str | None, patterns: Sequence[str], most: int) -> None:
-    """Before anything is computed: whether there is something to look at, and not too much of it.
+    """Before anything is computed: whether there is not too much to look at.
 
     Maps grow with the square of the length.
     """
@@ -119,8 +119,6 @@ def check_size(subject: Subject, text: str, target: str | None, patterns: Sequen
     sides = {"source": source, "text": source}
     sides["target"] = min(2 * source + 20, LONGEST) if target is None else length(target)
     layers = layers_of(subject)
-    if not layers:
-        raise RefusalError(409, "this model has no attention to look at")
     chosen = [
         layer for layer in layers if not patterns or any(fnmatch.fnmatchcase(layer.name, one) for one in patterns)
     ]

@@ -60,10 +60,12 @@ def test_the_importance_of_heads_is_that_of_the_library(client: TestClient, runs
     assert refused.status_code == 422
 
 
-def test_a_model_without_attention_says_so(client: TestClient) -> None:
-    for path in ("look", "way"):
-        answer = client.post(f"/api/{path}", json={"run": "inattentive", "text": "Hello"})
-        assert (answer.status_code, answer.json()) == (409, {"error": "this model has no attention to look at"})
+def test_a_model_without_attention_shows_how_sure_it_is(client: TestClient) -> None:
+    seen = client.post("/api/look", json={"run": "inattentive", "text": "Hello", "target": "Hi"}).json()
+    assert seen["layers"] == []
+    assert len(seen["predictions"]) == len("Hi") + 1
+    refused = client.post("/api/way", json={"run": "inattentive", "text": "Hello", "target": "Hi"})
+    assert (refused.status_code, "has no blocks" in refused.json()["error"]) == (422, True)
     assert client.post("/api/way", json={"run": "recurrent", "text": "Hello"}).status_code == 422  # it has no blocks
     assert client.get("/api/runs/inattentive").json()["layers"] == []
 

@@ -50,6 +50,7 @@ export async function show(place, { run, params, signal, keep }) {
     keep({ text: text.value });
     if (!text.value.trim()) return void (board.hidden = true);
     look = await postLook("/api/look", { run: run.name, text: text.value }, inTime);
+    if (!look.layers.length) throw new Error("This model has no attention, so there are no heads to show.");
     const known = look.layers.some(({ name, heads }) => name === state.layer && state.head < heads);
     if (!known) [state.layer, state.head] = firstHead(look);
     board.hidden = false;

@@ -43,6 +43,7 @@ function show(place, looks) {
     title.replaceChildren(...heading(look));
     view.show(look);
     heads.replaceChildren(h("h2", {}, "All heads"), headsOf(look));
+    heads.hidden = !look.layers.length;
   };
   draw(state.look);
   onTheme(() => draw(state.look));

@@ -52,12 +52,13 @@ export function stateFrom(params) {
   return {
     layer: params.get("layer"), head: head === null || head === "" ? null : Number(head),
     words: params.get("units") !== "tokens", next: params.has("rows") ? params.get("rows") === "next" : null,
+    view: params.get("view") === "reading" ? "reading" : "map",
   };
 }
 
-export function stateToKeep({ layer, head, words, next }) {
+export function stateToKeep({ layer, head, words, next, view }) {
   const rows = next === null ? null : next ? "next" : "read";
-  return { layer, head, rows, units: words ? null : "tokens" };
+  return { layer, head, rows, units: words ? null : "tokens", view: view === "reading" ? view : null };
 }
 
 function sureness({ predictions = [], family }) {

@@ -3,11 +3,12 @@
 
 import { h } from "regard/dom.js";
 import { drawMatrix } from "regard/matrix.js";
+import { drawReading, reads } from "regard/reader.js";
 import { field } from "regard/views.js";
 import { firstMap, goldCells, mapsOf, mergeWords, namesNext, tokenMap, writtenSide } from "regard/words.js";
 
-// `state` is {layer, head, words, next}, changed in place (`next` null: as suits the map); `onState(state)`
-// lets the address follow; `onOff(layer, head, off)` is given where heads can be switched off. The element
+// `state` is {layer, head, words, next, view}, changed in place (`next` null: as suits the map; `view` is
+// "map" or "reading", for layers that look at earlier words); `onState(state)` lets the address follow; `onOff(layer, head, off)` is given where heads can be switched off. The element
 // has `show(look)`, for the next look at the same model.
 export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   const layers = h("select", { name: "layer" });
@@ -16,6 +17,8 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   const naming = h("select", { name: "rows" },
     options({ read: "the word just read", next: "the word written next" }));
   const namingField = field("A row is", naming);
+  const views = h("select", { name: "view" }, options({ map: "a map", reading: "it reads, step by step" }));
+  const viewField = field("Shown as", views);
   const off = h("input", { type: "checkbox", name: "off" });
   const offField = h("label", { class: "check" }, off, "switch this head off");
   const place = h("div", { class: "matrix-place" });
@@ -23,25 +26,31 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   const headField = field("Head", heads);
   const element = h("div", { class: "panel" },
     h("div", { class: "controls" },
-      field("Layer", layers), headField, field("Between", units), namingField, onOff ? offField : null),
+      field("Layer", layers), headField, field("Between", units), viewField, namingField,
+      onOff ? offField : null),
     place, note);
 
   const draw = () => {
     const entry = mapsOf(look).find(({ name }) => name === state.layer);
+    element.firstChild.hidden = !entry;
     if (!entry) return void (note.textContent = "This model has no attention to show.");
     headField.hidden = entry.heads === 1;
     units.disabled = entry.words ?? false;
     units.value = state.words || entry.words ? "words" : "tokens";
-    namingField.hidden = entry.rows !== writtenSide(look) || (entry.words ?? false);
-    const next = state.next ?? namesNext(look, entry);
+    viewField.hidden = !reads(entry, writtenSide(look));
+    const reading = !viewField.hidden && state.view === "reading";
+    views.value = reading ? "reading" : "map";
+    namingField.hidden = reading || entry.rows !== writtenSide(look) || (entry.words ?? false);
+    const next = !reading && (state.next ?? namesNext(look, entry));
     naming.value = next ? "next" : "read";
     offField.hidden = !entry.role || state.head === null;
     off.checked = (look.without ?? []).includes(`${state.layer}.${state.head}`);
     const mapped = state.words || entry.words ? mergeWords : tokenMap;
     const map = mapped(look, state.layer, state.head, { next });
     const gold = entry.columns === "source" && entry.rows === "target" ? goldCells(look, map) : [];
-    place.replaceChildren(drawMatrix({ ...map, gold, label: titleOf(entry, state.head) }));
-    note.textContent = noteFor(look, entry, gold);
+    const label = titleOf(entry, state.head);
+    place.replaceChildren(reading ? drawReading({ ...map, label }) : drawMatrix({ ...map, gold, label }));
+    note.textContent = reading ? "" : noteFor(look, entry, gold);
     onState?.(state);
   };
   const change = () => {
@@ -50,6 +59,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
     if (moved) fillHeads();
     state.head = heads.value === "" ? null : Number(heads.value);
     if (!units.disabled) state.words = units.value === "words";
+    if (!viewField.hidden) state.view = views.value;
     draw();
   };
   const fillHeads = () => {
@@ -69,7 +79,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
     fillHeads();
     draw();
   };
-  for (const control of [layers, heads, units]) control.addEventListener("change", change);
+  for (const control of [layers, heads, units, views]) control.addEventListener("change", change);
   naming.addEventListener("change", () => {
     state.next = naming.value === "next";
     draw();

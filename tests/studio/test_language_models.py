@@ -1,0 +1,48 @@
+"""Language models of every make in the studio: listed as such, looked at, and writing on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+
+from regard.models import LSTMN, RecurrentDecoder
+from regard.studio.app import make_app
+from tests.studio.conftest import write_untrained
+
+MODELS = {
+    "lstmn": LSTMN(vocabulary=9, width=16, hidden=12, layers=2),
+    "lstm": RecurrentDecoder(vocabulary=9, width=16, hidden=12),
+}
+LAYERS = {"lstmn": ["decoder.0.self", "decoder.1.self"], "lstm": []}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    folder = tmp_path_factory.mktemp("writers")
+    for name, config in MODELS.items():
+        write_untrained(folder / name, config)
+    with TestClient(make_app(folder), base_url="http://localhost") as client:
+        yield client
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_it_is_listed_looked_at_and_writes_on(served: TestClient, name: str) -> None:
+    listed = {run["name"]: run for run in served.get("/api/runs").json()["runs"]}
+    assert listed[name]["family"] == "decoder"
+    seen = served.post("/api/look", json={"run": name, "text": "abc de"}).json()
+    assert [layer["name"] for layer in seen["layers"]] == LAYERS[name]
+    assert len(seen["predictions"]) == len("abc de") + 1
+    assert seen["family"] == "decoder"
+    asked = {"run": name, "prompt": "abc", "max_tokens": 8, "seed": 3}
+    one, other = (served.post("/api/generate", json=asked).text for _ in range(2))
+    assert one == other
+    assert json.loads(one.splitlines()[-1])["done"]
+
+
+def test_a_way_through_blocks_that_are_not_there_is_refused_in_a_sentence(served: TestClient) -> None:
+    answer = served.post("/api/way", json={"run": "lstmn", "text": "abc"})
+    assert answer.status_code == 422
+    assert "has no blocks to follow a token through" in answer.json()["error"]
