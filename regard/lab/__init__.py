@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 EXPERIMENTS = {  # for the command line, whose help imports no torch
     "bottleneck": "one fixed context against attention: BLEU by length of the source",
     "scores": "six ways to score a key: BLEU, alignment error, time of a step",
+    "three-ways": "recurrence, convolution, attention: time, memory, paths, and recall from a distance",
     "order": "nine ways to tell the order of words: BLEU within and beyond the trained lengths",
 }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from regard.config import ConfigError, Positive, Size
-from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, sureness, uneven
+from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, point, said, sureness, uneven
 from regard.lab.experiment import Outcome, Results, Table
 from regard.lab.lengths import Group, by_length
 from regard.lab.sizes import matched, parameters
@@ -21,7 +21,7 @@ from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, ReaderConfig
 from regard.nn.heads import LinearHead
 from regard.nn.residual import PreNorm
-from regard.page.chart import Point, Series, curves
+from regard.page.chart import Series, curves
 from regard.zoo.transformer import transformer
 
 FIXED, ATTENTION, TRANSFORMER = "fixed context", "attention", "Transformer"
@@ -81,7 +81,7 @@ class Bottleneck(Translators, kind="bottleneck"):
         span = f"from {groups[first]['name']} to {groups[last]['name']} words"
         conclusions = [
             *(
-                f"{said(verdicts[name], name, self.tolerance)}: {changes[name].signed()} BLEU {span}"
+                f"{said(verdicts[name], name, self.tolerance, 'length')}: {changes[name].signed()} BLEU {span}"
                 for name in results
             ),
             *(against(name, gaps[name], groups[last]["name"]) for name in results if name != FIXED),
@@ -111,22 +111,12 @@ class Bottleneck(Translators, kind="bottleneck"):
 
     def chart(self, groups: Sequence[Mapping[str, object]], bleu: Mapping[str, Sequence[Interval]]) -> str:
         series = [
-            Series(name, [Point(place, one.value, one.low, one.high) for place, one in enumerate(values)])
-            for name, values in bleu.items()
+            Series(name, [point(place, one) for place, one in enumerate(values)]) for name, values in bleu.items()
         ]
         trained = sum(bool(group["trained"]) for group in groups)
         mark = (trained - 0.5, "not trained on") if trained < len(groups) else None
         names = [(place, str(group["name"])) for place, group in enumerate(groups)]
         return curves(series, "words of the source", "BLEU by length", names=names, from_zero=True, mark=mark)
-
-
-def said(verdict: str, name: str, tolerance: float) -> str:
-    return {
-        "falls": f"{name} falls with length",
-        "holds": f"{name} holds (it loses less than {tolerance:g})",
-        "not decided": f"whether {name} falls with length is not decided",
-        "too low": f"{name} learnt too little to tell",
-    }[verdict]
 
 
 def against(name: str, gap: Interval, words: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from regard.lab.experiment import Result, Results
-from regard.lab.statistics import Draws, Resampling, bleu, compared, interval, minus
+from regard.lab.statistics import Draws, Interval, Resampling, bleu, compared, interval, minus
+from regard.page.chart import Point
 
 FAIRNESS = ("parameters", "steps", "seconds")
 UNEVEN = 1.15  # times as long
@@ -66,8 +67,23 @@ def ranked(drawn: Mapping[str, Draws], what: str, higher: bool = True) -> str:
     return "; ".join(parts)
 
 
+def said(verdict: str, name: str, tolerance: float, along: str) -> str:
+    """A verdict of `fall` in words."""
+    return {
+        "falls": f"{name} falls with {along}",
+        "holds": f"{name} holds (it loses less than {tolerance:g})",
+        "not decided": f"whether {name} falls with {along} is not decided",
+        "too low": f"{name} learnt too little to tell",
+    }[verdict]
+
+
 def sureness(seeds: int, sentences: str) -> str:
     """What the intervals cover."""
     if seeds == 1:
         return f"intervals: 95%, over {sentences}; of one seed, so another may differ by more"
     return f"intervals: 95%, over {sentences} and {seeds} seeds"
+
+
+def point(x: float, one: Interval) -> Point:
+    """An interval, to be drawn at a place."""
+    return Point(x, one.value, one.low, one.high)

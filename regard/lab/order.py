@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from regard.config import ConfigError, Positive, Size
-from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, ranked, sureness, uneven
+from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, point, ranked, sureness, uneven
 from regard.lab.experiment import Outcome, Results, Table
 from regard.lab.lengths import Group
 from regard.lab.sizes import matched, parameters
@@ -31,7 +31,7 @@ from regard.nn.positions import (
     Sinusoidal,
 )
 from regard.nn.residual import PreNorm
-from regard.page.chart import Point, intervals
+from regard.page.chart import intervals
 from regard.zoo.transformer import transformer
 
 REFERENCE, NONE = "sinusoidal", "none"
@@ -115,9 +115,7 @@ class OrderOfWords(Translators, kind="order"):
                 for name in results
             ],
         )
-        rows = [
-            (name, [Point(0, one.value, one.low, one.high) for one in map(interval, drawn[name])]) for name in results
-        ]
+        rows = [(name, [point(0, one) for one in map(interval, drawn[name])]) for name in results]
         chart = intervals(rows, ("within the trained lengths", "beyond them"), "BLEU", "BLEU by position scheme")
         found = {
             name: {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regard.config import Positive, Size
-from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, ranked, sureness, uneven
+from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, point, ranked, sureness, uneven
 from regard.lab.experiment import Outcome, Result, Results, Table
 from regard.lab.sizes import matched, parameters
 from regard.lab.statistics import Draws, Resampling, error_rate, interval
@@ -139,5 +139,5 @@ def quickest(paces: Mapping[str, float]) -> str:
 
 def dots(drawn: Mapping[str, Draws], label: str) -> str:
     found = {name: interval(one) for name, one in drawn.items()}
-    rows = [(name, [Point(0, one.value, one.low, one.high)]) for name, one in found.items()]
+    rows = [(name, [point(0, one)]) for name, one in found.items()]
     return intervals(rows, (), label, label)

@@ -73,25 +73,19 @@ class Resampling:
     def __init__(self, sentences: int, rounds: int = ROUNDS, seed: int = 0) -> None:
         random = np.random.default_rng(seed)
         self.weights = random.multinomial(sentences, np.full(sentences, 1 / sentences), size=rounds)  # (R, N)
-        self.random, self.rounds = random, rounds
+        self.random = random
 
     def __call__(self, score: Callable[[Numbers], Numbers], counts: Numbers) -> Draws:
         """The mean over seeds of a score of summed counts (…, C) → (…), from those of each sentence (seeds, N, C)."""
         drawn = np.stack([score(self.weights @ one) for one in counts], 1)  # (R, seeds)
-        return float(score(counts.sum(1)).mean()), self.seeds(drawn)
-
-    def seeds(self, drawn: Numbers) -> Numbers:
-        """(R, seeds) → (R,): the mean of as many seeds, drawn with replacement."""
-        chosen = self.random.integers(0, drawn.shape[1], size=(self.rounds, drawn.shape[1]))
-        means: Numbers = np.take_along_axis(drawn, chosen, 1).mean(1)
-        return means
+        return float(score(counts.sum(1)).mean()), of_seeds(drawn, self.random)
 
 
-def spread(values: Sequence[float], rounds: int = ROUNDS, seed: int = 0) -> Interval:
-    """The mean of one number a seed, and its interval over seeds: of one seed, the number itself."""
-    numbers = np.asarray(values, dtype=float)
-    chosen = np.random.default_rng(seed).integers(0, len(numbers), size=(rounds, len(numbers)))
-    return interval((float(numbers.mean()), numbers[chosen].mean(1)))
+def of_seeds(drawn: Numbers, random: np.random.Generator) -> Numbers:
+    """(R, seeds) → (R,): the mean of as many seeds, drawn with replacement."""
+    chosen = random.integers(0, drawn.shape[1], size=drawn.shape)
+    means: Numbers = np.take_along_axis(drawn, chosen, 1).mean(1)
+    return means
 
 
 def minus(one: Draws, other: Draws) -> Draws:

@@ -268,11 +268,15 @@ class State:
 
 
 class Writer(Model):
-    """A model that writes token by token. `branches` says whether hypotheses may share a row of its state."""
+    """A model that writes token by token."""
 
-    branches = False
     config: WriterConfig
     head: Head
+
+    @property
+    def branches(self) -> bool:
+        """Whether hypotheses of a sentence may share a row of its state."""
+        return False
 
     def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
         """Read new tokens (B, T), a prompt or one each; returns the logits (B, V) of what follows, and the state."""
@@ -330,9 +334,12 @@ class SourceWriter(Writer):
 class StackWriter(Writer):
     """A writer whose decoder is a causal stack of blocks, with a memory or without one."""
 
-    branches = True
     embedding: Embedding
     decoder: StackLayers
+
+    @property
+    def branches(self) -> bool:
+        return self.decoder.branches
 
     @torch.no_grad()
     def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+import regard.nn.mixers  # noqa: F401  (registers them)
 from regard.config import Config, Size
 from regard.nn.attention.layer import MixerConfig, MultiHead
 from regard.nn.context import Context
@@ -106,6 +107,11 @@ class StackLayers(nn.Module):
             x, _ = block(x, inner)
             inner.note("stream", x)
         return x if self.norm is None else self.norm(x)
+
+    @property
+    def branches(self) -> bool:
+        """Whether hypotheses of a sentence may share a row of its cache."""
+        return all(block.attention.branches for block in self._blocks)
 
     def attention_names(self, name: str) -> list[str]:
         return [f"{name}.{index}.{role}" for index, block in enumerate(self._blocks) for role in block.watched()]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from regard.lab.statistics import Interval, Resampling, bleu, compared, fall, interval, sentence_counts, spread
+from regard.lab.statistics import Interval, Resampling, bleu, compared, fall, interval, sentence_counts
 
 REFERENCES = ["the black cat sleeps on the mat .", "a dog barks at night", "yes", "it rains again and again today"]
 GOOD = ["the black cat sleeps on a mat .", "a dog barks at the night", "yes", "it rains again today"]
@@ -41,8 +41,6 @@ def test_seeds_that_differ_widen_the_interval() -> None:
     alike = interval(Resampling(160)(bleu, np.stack([one, one])))
     apart = interval(Resampling(160)(bleu, np.stack([one, perfect])))
     assert apart.high - apart.low > 3 * (alike.high - alike.low)
-    assert spread([5.0]) == Interval(5.0, 5.0, 5.0)
-    assert spread([1.0, 2.0, 3.0]).low < 2.0 < spread([1.0, 2.0, 3.0]).high
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ class Mixer(nn.Module):
     dims: HeadDims
     role = "self"  # its name within a block, as in "decoder.3.cross"
     watched = True  # whether it has weights to show
+    branches = True  # whether hypotheses of a sentence may stand side by side in a row
 
     def cost(self, shape: Shape) -> Cost:
         raise TypeError(f"{type(self).__name__} does not say what it costs")
