@@ -12,6 +12,7 @@ from torch import Tensor, nn
 import regard.zoo
 from regard.config import Config, Part, change, fields_of, kinds
 from regard.models import (
+    BiLMModel,
     Decoder,
     Encoder,
     EncoderDecoder,
@@ -22,6 +23,7 @@ from regard.models import (
     ModelConfig,
     SourceWriter,
     TextLabeller,
+    TokenLabeller,
     Turing,
 )
 from regard.nn.attention import KernelConfig, MultiHead
@@ -55,7 +57,7 @@ FEEDFORWARDS: list[FeedForwardConfig] = [
     *(MLP(hidden=24, activation=name) for name in get_args(Activation)),
     *(Gated(hidden=24, gate=name) for name in get_args(Gate)),
 ]
-SMALL_OTHERS = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "width": WIDTH, "hidden": 24}
+SMALL_OTHERS = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "width": WIDTH, "hidden": 40}
 SMALL_OTHERS |= {"slots": 6, "slot_width": 5, "filters": 8}
 
 
@@ -159,6 +161,11 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
     if isinstance(model, TextLabeller):
         assert isinstance(model.config, LabellerConfig)
         return F.cross_entropy(model(*inputs), inputs[0][:, 0] % model.config.labels)
+    if isinstance(model, TokenLabeller):
+        logits: Tensor = model(*inputs)
+        return F.cross_entropy(logits.flatten(0, -2), (inputs[0] % logits.shape[-1]).flatten())
+    if isinstance(model, BiLMModel):  # in both directions
+        return model.head.loss(model.features(*inputs), torch.stack([inputs[0]] * 2, -1))
     with gathering(model) as extra:
         hidden = model.features(*inputs)
     loss = model.head.loss(hidden, inputs[-1])

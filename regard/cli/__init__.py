@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from regard import __version__
-from regard.cli import classify, demo, describe, evaluate, generate, lab, listing, look, studio, train, translate
+from regard.cli import classify, demo, describe, evaluate, generate, lab, listing, look, studio, tag, train, translate
 
-VERBS = (demo, train, translate, classify, generate, evaluate, look, lab, studio, describe, listing)
+VERBS = (demo, train, translate, classify, tag, generate, evaluate, look, lab, studio, describe, listing)
 
 
 class Parser(argparse.ArgumentParser):

@@ -15,6 +15,8 @@ EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "lm": "regard.cli.evaluate_language",
     "copy": "regard.cli.evaluate_copying",
     "fewshot": "regard.cli.evaluate_fewshot",
+    "tag": "regard.cli.evaluate_tagging",
+    "bilm": "regard.cli.evaluate_bilm",
 }
 PAIRS_ALONE = ("source", "target", "tokenised", "against")  # options of translation
 
@@ -25,14 +27,16 @@ def add(verbs: Any) -> None:
         help="score a run on held-out examples",
         description="Score a run on held-out examples, whatever it was trained for. Of a translator: BLEU, chrF and "
         "TER with sacreBLEU's signatures, speed, BLEU by length, and the alignment error rate where gold alignments "
-        "are given. Of a classifier: accuracy, macro-F1, each class, and what was taken for what.",
+        "are given. Of a classifier: accuracy, macro-F1, each class, and what was taken for what. Of a tagger: "
+        "accuracy, macro-F1 and each tag.",
         epilog="Any field of the search is an option, as for `regard translate`. Gold alignments are a column "
         '"alignment" of a JSONL or CSV file ("0-0 1-2"); the phrasebook has them.\n\n'
         "examples:\n"
         "  regard evaluate runs/my --data test.tsv\n"
         "  regard evaluate runs/my --source test.en --target test.de --against runs/other\n"
         "  regard evaluate runs/demo --data phrasebook --split test --count 500 --beam 5 --json\n"
-        "  regard evaluate runs/reviews --data imdb --split valid\n",
+        "  regard evaluate runs/reviews --data imdb --split valid\n"
+        "  regard evaluate runs/tagger --data phrasebook --split test\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -13,6 +13,7 @@ from regard.config import nearest
 from regard.data.files import DataError
 from regard.data.pairs import First, Pair
 from regard.data.sources import enwik8, imdb, multi30k, r8, sst2, stdlib, tatoeba, tinyshakespeare, trec
+from regard.data.tagged import Tagged
 from regard.data.text import Document, FirstLines
 
 PHRASEBOOK_TRAIN, PHRASEBOOK_OTHER = 20_000, 1_000
@@ -82,11 +83,11 @@ def swapped(pair: Pair) -> Pair:
 
 @dataclass(frozen=True)
 class _Stream:
-    """Pairs that can be iterated again: each time from a new call of `start`."""
+    """Examples that can be iterated again: each time from a new call of `start`."""
 
-    start: Callable[[], Iterator[Pair]]
+    start: Callable[[], Iterator[Any]]
 
-    def __iter__(self) -> Iterator[Pair]:
+    def __iter__(self) -> Iterator[Any]:
         return self.start()
 
 
@@ -115,6 +116,12 @@ def _phrases(languages: str, split: str, count: int | None) -> Iterable[Document
     return [Document("phrasebook", lambda: (f"{pair.source}\n" for pair in pairs))]
 
 
+def _tagged_phrases(languages: str, split: str, count: int | None) -> Iterable[Tagged]:
+    """Its sentences in the language that the pairs begin with, with the gold parts of speech."""
+    pairs = _phrasebook(languages, split, count)
+    return _Stream(lambda: (Tagged(pair.source_words, pair.source_tags) for pair in pairs))
+
+
 def _texts(read: Callable[[str, str], Iterable[Document]]) -> Opener:
     """Lets texts be cut after so many lines."""
 
@@ -131,7 +138,7 @@ _TABLE = (
         "built in: a bilingual grammar with gold alignments and tags, any number of pairs",
         ("en-fr", "fr-en"),
         ("train", "valid", "test", "long", "recombined"),
-        {"pairs": _phrasebook, "text": _phrases},
+        {"pairs": _phrasebook, "tagged": _tagged_phrases, "text": _phrases},
     ),
     DataSet("multi30k", multi30k.ABOUT, multi30k.LANGUAGES, multi30k.SPLITS, {"pairs": _first(multi30k.pairs)}),
     DataSet("tatoeba", tatoeba.ABOUT, tatoeba.LANGUAGES, tatoeba.SPLITS, {"pairs": _first(tatoeba.pairs)}),

@@ -17,6 +17,7 @@ from regard.models.base import (
     Writer,
     WriterConfig,
 )
+from regard.models.bilm import BiLM, BiLMModel
 from regard.models.classifier import Classifier, ClassifierModel
 from regard.models.decoder import Decoder, DecoderModel
 from regard.models.encoder import Encoder, EncoderModel
@@ -28,12 +29,15 @@ from regard.models.recurrent import Recurrent, RecurrentModel
 from regard.models.recurrent_decoder import RecurrentDecoder, RecurrentDecoderModel
 from regard.models.recurrent_encoder import RecurrentEncoder, RecurrentEncoderModel
 from regard.models.snail import Snail, SnailModel
+from regard.models.tagger import Tagger, TaggerModel
 from regard.models.turing import Turing, TuringModel
 
 __all__ = [
     "LSTMN",
     "Classifier",
     "ClassifierModel",
+    "BiLM",
+    "BiLMModel",
     "Decoder",
     "DecoderModel",
     "Encoder",
@@ -61,6 +65,8 @@ __all__ = [
     "SourceWriter",
     "SourceWriterConfig",
     "State",
+    "Tagger",
+    "TaggerModel",
     "TextLabeller",
     "TextModelConfig",
     "TextReader",

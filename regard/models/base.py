@@ -55,6 +55,10 @@ class TextModelConfig(ModelConfig):
 class TextReaderConfig(TextModelConfig):
     """Of a model that reads a text whole."""
 
+    def inside(self) -> TextReaderConfig:
+        """The same as the reader of another model, which has no use for what it predicts itself."""
+        return self
+
     def assemble(self) -> TextReader:
         raise TypeError(f"{type(self).__name__} is a family, not a model")
 

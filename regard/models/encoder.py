@@ -25,6 +25,9 @@ class Encoder(TextReaderConfig, kind="encoder"):
     pool: PoolConfig | None = None
     head: HeadConfig | None = TransformHead()
 
+    def inside(self) -> Encoder:
+        return replace(self, pool=None, head=None)
+
     def assemble(self) -> EncoderModel:
         return EncoderModel(self)
 

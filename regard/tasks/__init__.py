@@ -7,14 +7,15 @@ import pkgutil
 from pathlib import Path
 from typing import Any
 
-TASKS = {
+TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "translate": "sentences into another language",
     "classify": "texts by their labels",
+    "tag": "a tag for every word",
     "copy": "sequences of bits, out of a memory",
     "fewshot": "classes of texts, from a few examples of each",
     "lm": "write on from a text",
-}  # what `regard train` takes, for its help, which imports no torch
-OBJECTIVES: dict[str, str] = {}  # what `regard pretrain` takes
+}
+OBJECTIVES = {"bilm": "predict tokens from both sides, for ELMo"}  # what `regard pretrain` takes
 
 
 def register() -> None:

@@ -11,6 +11,7 @@ from regard.data.catalogue import open_data
 from regard.data.files import DataError, PairFile, ParallelFiles
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
+from regard.data.tagged import Tagged, open_tagged
 from regard.data.text import Document, FirstLines, TextFiles
 
 
@@ -106,6 +107,24 @@ class LabelledData(Examples):
         if self.file is None:
             raise DataError("no labelled texts were given: name a file or a data set")
         return LabelledFile(self.file, self.columns)
+
+
+@dataclass(frozen=True)
+class TaggedData(Examples):
+    """Where tagged sentences come from: one file, or a named set."""
+
+    form: ClassVar[str] = "tagged"
+    called: ClassVar[str] = "tagged sentences"
+
+    def check(self) -> None:
+        super().check()
+        if self.columns is not None and len(self.columns) != 2:
+            raise ConfigError(f"columns {','.join(self.columns)}: name two, the words' and the tags'")
+
+    def read(self) -> Iterable[Tagged]:
+        if self.file is None:
+            raise DataError("no tagged sentences were given: name a file or a data set")
+        return open_tagged(self.file, self.columns)
 
 
 @dataclass(frozen=True)

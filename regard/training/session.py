@@ -19,7 +19,7 @@ from regard.config import Config, ConfigError, fields_of, from_dict, nearest, to
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
 from regard.tasks.base import TaskConfig
-from regard.training.initial import Initial, take_tokenizer, take_weights
+from regard.training.initial import Initial, freeze, take_tokenizer, take_weights
 from regard.training.loop import Progress, Trainer, Training
 from regard.training.records import JsonLines, Output, Record, TensorBoard, progress
 from regard.training.report import write_report
@@ -85,8 +85,10 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     recipe = replace(recipe, model=task.fit(recipe.model))
     write_recipe(run, recipe)
     model: Model = recipe.model.build()
-    if recipe.initial is not None:
-        take_weights(recipe.initial, model)
+    if recipe.initial is not None and resume is None:
+        take_weights(recipe.initial, model, run)
+    elif recipe.initial is not None:
+        freeze(recipe.initial, model, run)  # the weights are in the checkpoint
     model = model.to(device)
     outputs: list[Output] = []
 

@@ -14,6 +14,7 @@ from regard.data.catalogue import DATA_SETS, open_data, swapped
 from regard.data.files import DataError
 from regard.data.labelled import Labelled
 from regard.data.pairs import Pair
+from regard.data.tagged import Tagged
 from regard.data.text import Document
 
 
@@ -95,7 +96,7 @@ def test_the_phrasebook_has_the_splits_that_the_table_says() -> None:
 
 
 EVERY = [(name, form) for name, data in DATA_SETS.items() for form in data.forms]
-KINDS = {"pairs": Pair, "labelled": Labelled, "text": Document}
+KINDS = {"pairs": Pair, "tagged": Tagged, "labelled": Labelled, "text": Document}
 every_form = pytest.mark.parametrize(("name", "form"), EVERY)
 
 

@@ -1,0 +1,74 @@
+"""How `regard evaluate` scores a tagger: accuracy, macro-F1, and each tag's own scores."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from regard.cli.options import read_changes
+from regard.cli.progress import counting
+
+
+def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
+    """Scores by name, and what belongs to them."""
+    from regard.tasks.examples import TaggedData
+    from regard.tasks.labels import accuracy, label_scores, macro_f1
+    from regard.tasks.tagging import load_tagger
+
+    if changes := read_changes(rest):
+        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
+    tagger = load_tagger(options.run)
+    sentences = list(TaggedData(**where(options)).open())
+    start = time.perf_counter()
+    with counting("sentences tagged", len(sentences)) as done:
+        tagged = tagger.tags([sentence.words for sentence in sentences], options.batch, done)
+    seconds = time.perf_counter() - start
+    gold = [tag for sentence in sentences for tag in sentence.tags]
+    found = [tag for tags in tagged for tag in tags]
+    return {
+        "accuracy": accuracy(gold, found),
+        "macro_f1": macro_f1(gold, found),
+        "tags": {
+            score.name: {
+                "precision": score.precision,
+                "recall": score.recall,
+                "f1": score.f1,
+                "words": score.count,
+            }
+            for score in label_scores(gold, found)
+        },
+        "sentences": len(sentences),
+        "words": len(gold),
+        "words per second": len(gold) / seconds,
+    }
+
+
+def where(options: argparse.Namespace) -> dict[str, Any]:
+    """The fields of the data that the options name: a set by its name, or a file."""
+    from regard.checkpoint import Run
+    from regard.data.catalogue import DATA_SETS
+
+    if not options.data:
+        raise ValueError("there is nothing to score: give --data, a file or the name of a data set")
+    if options.data in DATA_SETS or not (Path(options.data).suffix or Path(options.data).exists()):
+        own = Run(options.run).section("task").get("valid", {})  # the language that it was trained on
+        languages = options.languages or (own.get("languages") if own.get("name") == options.data else None)
+        return {"name": options.data, "languages": languages, "split": options.split, "count": options.count}
+    columns = tuple(options.columns.split(",")) if options.columns else None
+    return {"file": options.data, "columns": columns, "count": options.count}
+
+
+def table(result: dict[str, Any]) -> str:
+    """As a person reads it."""
+    lines = [
+        f"accuracy {result['accuracy']:.4f}  macro-F1 {result['macro_f1']:.4f}",
+        f"{result['sentences']:,} sentences, {result['words']:,} words, {result['words per second']:,.0f} a second",
+        "",
+        f"{'tag':<12}{'precision':>10}{'recall':>10}{'F1':>10}{'words':>10}",
+    ]
+    for name, one in result["tags"].items():
+        cells = "".join(f"{one[key]:>10.3f}" for key in ("precision", "recall", "f1"))
+        lines.append(f"{name:<12}{cells}{one['words']:>10,}")
+    return "\n".join(lines)

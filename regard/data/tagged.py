@@ -1,0 +1,159 @@
+"""Sentences whose words have tags: their files; and how a running text comes apart into words."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.data.files import DataError, Line, TableFile, check_found, column_of, existing, lines
+
+COLUMNS = 2  # of a line: a word and its tag
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A sentence as words, each with its tag."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+class TaggedRecords(TableFile[Tagged]):
+    """The tagged sentences of a JSONL file, in the columns "words" and "tags", two lists."""
+
+    usual = ("words", "tags")
+    called = "tagged sentence"
+
+    def example(self, line: Line, where: str) -> Tagged:
+        words, tags = (_texts(line, column, where) for column in self.columns)
+        if len(words) != len(tags):
+            counts = f"{len(words)} {self.columns[0]} and {len(tags)} {self.columns[1]}"
+            raise DataError(f"{where}: {counts}; every word takes one tag")
+        if not words:
+            raise DataError(f"{where}: a sentence without words; take the line out")
+        return Tagged(words, tags)
+
+
+class TaggedLines:
+    """The tagged sentences of a file with a word, a tab and its tag on each line, and an empty line between sentences:
+    CoNLL's form."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = existing(path)
+
+    def __iter__(self) -> Iterator[Tagged]:
+        found = 0
+        for sentence in _sentences(self.path):
+            found += 1
+            yield sentence
+        check_found(found, 0, str(self.path), TaggedRecords.called)
+
+
+def open_tagged(path: str | os.PathLike[str], columns: tuple[str, ...] | None = None) -> Iterable[Tagged]:
+    """The tagged sentences of one file, as often as one iterates; the form follows from its name: `.jsonl`, or lines.
+    Either may be gzipped. `columns` name the lists of a JSONL file."""
+    if Path(path).name.removesuffix(".gz").endswith(".jsonl"):
+        return TaggedRecords(path, columns)
+    if columns:
+        raise DataError(f"{path}: columns {columns} are named, but lines of words and tags have no names; use .jsonl")
+    return TaggedLines(path)
+
+
+def _sentences(path: Path) -> Iterator[Tagged]:
+    words: list[str] = []
+    tags: list[str] = []
+    for number, line in enumerate(lines(path), 1):
+        if not line.strip():
+            if words:
+                yield Tagged(tuple(words), tuple(tags))
+            words, tags = [], []
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if len(cells) != COLUMNS:
+            raise DataError(f"{path}, line {number}: {len(cells) - 1} tabs; a line is a word, one tab and its tag")
+        if not all(cells):
+            raise DataError(f"{path}, line {number}: the {'tag' if cells[0] else 'word'} is empty")
+        words.append(cells[0])
+        tags.append(cells[1])
+    if words:
+        yield Tagged(tuple(words), tuple(tags))
+
+
+def _texts(record: Line, column: str, where: str) -> tuple[str, ...]:
+    texts = column_of(record, column, where)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise DataError(f"{where}: column {column!r} is no list of texts")
+    stripped = tuple(text.strip() for text in texts)
+    for place, text in enumerate(stripped, 1):
+        if not text:
+            raise DataError(f"{where}: entry {place} of {column!r} is empty")
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise DataError(f"{where}: entry {place} of {column!r} holds half of a surrogate pair, no character")
+    return stripped
+
+
+# --- words of a running text ------------------------------------------------------------------------------------------
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a text, in any script: together they are all of it but white space.
+
+    Punctuation marks are words, repeated ones together ("..."). Words keep hyphens and apostrophes inside them, but
+    French elisions ("l'", "qu'") and English endings ("'s", "'ll") come off. Numbers keep their points and commas.
+    Chinese characters are words one by one, since nothing shows where words end.
+    """
+    found: list[str] = []
+    mark, end = "", -1  # the last word, where it was a mark, and where it ended
+    for match in _WORD.finditer(text.translate(_SHAPES)):
+        word = text[slice(*match.span())]
+        if match.lastgroup == "mark" and word == mark and match.start() == end:
+            found[-1] += word
+        elif match.lastgroup == "word":
+            found += _clitics(word)
+        else:
+            found.append(word)
+        mark, end = word if match.lastgroup == "mark" else "", match.end()
+    return found
+
+
+def _clitics(word: str) -> Iterator[str]:
+    while match := _ELISION.match(word):
+        yield match.group()
+        word = word[match.end() :]
+    match = _ENDING.search(word)
+    yield word[: match.start()] if match else word
+    if match:
+        yield match.group()
+
+
+class _Shapes(dict[int, str]):
+    """What each character is to the splitter, as one letter in its place; found once for each, as `str.translate`
+    meets it. Marks and joiners belong to the letter before them."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        category = unicodedata.category(letter)
+        if letter.isspace() or category == "Cc":
+            shape = " "
+        elif category[0] == "M" or category == "Cf":
+            shape = "m"
+        elif letter in "'’-‐.,:":
+            shape = {"’": "'", "‐": "-"}.get(letter, letter)
+        elif category[0] == "N":
+            shape = "0"
+        elif unicodedata.name(letter, "").startswith("CJK UNIFIED"):
+            shape = "x"
+        else:
+            shape = "!" if category[0] in "PS" else "a"
+        self[code] = shape
+        return shape
+
+
+_SHAPES = _Shapes()
+_WORD = re.compile(r"(?P<word>[a0m]+(?:['-][a0m]+|(?<=0)[.,:](?=0)[a0m]+)*)|(?P<sign>xm*)|(?P<mark>[^ ]m*)")
+_ELISION = re.compile(r"(?:[cdjlmnst]|(?:lors|puis|quoi|jus)?qu)['’](?=\w)", re.IGNORECASE)
+_ENDING = re.compile(r"(?<=\w)['’](?:s|m|d|re|ve|ll)$", re.IGNORECASE)

@@ -1,0 +1,54 @@
+"""A reader and a decision for every token: sequence labelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from regard.config import Rate
+from regard.models.base import LabellerConfig, TextModelConfig, TextReaderConfig, TokenLabeller
+from regard.nn.cost import Cost
+from regard.nn.dropout import Dropout
+from regard.nn.linear import Linear
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tagger(LabellerConfig, kind="tagger"):
+    """What a reader makes of each token, `states_dropout` on it, and a linear layer that scores the labels.
+
+    With recurrent layers in both directions as the reader: Graves and Schmidhuber 2005, Huang et al. 2015,
+    arXiv:1508.01991; with a biLM's layers: Peters et al. 2018, arXiv:1802.05365, section 5.3.
+    """
+
+    reader: TextReaderConfig
+    states_dropout: Rate = 0.0
+
+    def text(self) -> TextModelConfig:
+        return self.reader.text()
+
+    def assemble(self) -> TaggerModel:
+        return TaggerModel(self)
+
+
+class TaggerModel(TokenLabeller):
+    """`forward` gives logits (B, T, labels)."""
+
+    def __init__(self, config: Tagger) -> None:
+        super().__init__(config)
+        self.reader = config.reader.assemble()
+        self.dropout = Dropout(config.states_dropout)
+        self.out = Linear(self.reader.states_width, config.labels)
+
+    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
+        logits: Tensor = self.out(self.dropout(self.reader.encode(tokens, keep).states))
+        return logits
+
+    def attention_names(self) -> list[str]:
+        return self.reader.attention_names()
+
+    def heads(self, name: str) -> int:
+        return self.reader.heads(name)
+
+    def cost(self, batch: int, length: int, source_length: int) -> Cost:
+        return self.reader.cost(batch, length, source_length) + self.out.cost(batch * length)

@@ -1,0 +1,116 @@
+"""A trained tagger: text in, words with their tags out. It needs no training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.data.tagged import words_in
+from regard.data.tokenizers import END, START, Tokenizer
+from regard.models import TokenLabeller
+from regard.tasks.translator import padded
+
+Words = Sequence[str]
+FRAME = 2  # the start and the end around a sentence
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """What a tokenizer makes of a sentence's words: ids, and the place of each word's first one."""
+
+    ids: list[int]
+    firsts: list[int]
+
+    def framed(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return np.array([START, *self.ids, END])
+
+
+def pieces_of(tokenizer: Tokenizer, words: Words) -> Pieces:
+    """Words stand one space apart, whatever stood between them: a tagger sees files of words and texts alike."""
+    pieces = tokenizer.pieces(" ".join(words))
+    ends = np.array([end for _, _, end in pieces])
+    starts = np.cumsum([0, *(len(word) + 1 for word in words[:-1])])
+    firsts = np.searchsorted(ends, starts, side="right")  # a piece may begin with the space before its word
+    return Pieces([i for i, _, _ in pieces], np.minimum(firsts, len(pieces) - 1).tolist())
+
+
+class WordTagger:
+    """Tags words with a model and its tokenizer: `tagger("The cat sleeps.")` → [("The", "DET"), …].
+
+    A sentence of more than `max_length` tokens is tagged in parts, never cut.
+    """
+
+    def __init__(self, model: TokenLabeller, tokenizer: Tokenizer, names: Sequence[str], max_length: int) -> None:
+        self.model, self.tokenizer, self.names = model, tokenizer, tuple(names)
+        self.longest = min(max_length, model.longest or max_length) - FRAME
+
+    @overload
+    def __call__(self, texts: str) -> list[tuple[str, str]]: ...
+
+    @overload
+    def __call__(self, texts: list[str]) -> list[list[tuple[str, str]]]: ...
+
+    def __call__(self, texts: str | list[str]) -> list[tuple[str, str]] | list[list[tuple[str, str]]]:
+        """The words of a text with their tags, or those of each text."""
+        if isinstance(texts, str):
+            return self([texts])[0]
+        sentences = [words_in(text) for text in texts]
+        return [
+            list(zip(words, tags, strict=True)) for words, tags in zip(sentences, self.tags(sentences), strict=True)
+        ]
+
+    def tags(
+        self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None
+    ) -> list[list[str]]:
+        """The tags of sentences that are split into words; `done` hears how many more are tagged."""
+        found = self.scores(sentences, batch, done)
+        return [[self.names[i] for i in logits.argmax(-1).tolist()] for logits in found]
+
+    @torch.no_grad()
+    def scores(
+        self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None
+    ) -> list[Tensor]:
+        """The logits (words, tags) of each sentence, in their order; batches are made by length."""
+        parts: list[Pieces] = []
+        places: list[slice] = []  # of each sentence among the parts
+        for words in sentences:
+            before = len(parts)
+            parts += self.fitting(words) if words else []
+            places.append(slice(before, len(parts)))
+        order = sorted(range(len(parts)), key=lambda i: len(parts[i].ids))
+        found: dict[int, Tensor] = {}
+        for start in range(0, len(order), batch):
+            chosen = order[start : start + batch]
+            logits = self.model(*padded([parts[i].framed() for i in chosen], self.device)).float().cpu()
+            for i, row in zip(chosen, logits, strict=True):
+                found[i] = row[torch.tensor(parts[i].firsts) + 1]
+            if done is not None:
+                done(len(chosen))
+        none = torch.empty(0, len(self.names))
+        return [torch.cat([none, *(found[i] for i in range(len(parts))[place])]) for place in places]
+
+    def fitting(self, words: Words) -> Iterator[Pieces]:
+        """A sentence as parts that the model can read: halves, as long as they are too long."""
+        pieces = pieces_of(self.tokenizer, words)
+        if len(pieces.ids) <= self.longest:
+            yield pieces
+        elif len(words) == 1:
+            yield Pieces(pieces.ids[: self.longest], pieces.firsts)
+        else:
+            middle = len(words) // 2
+            yield from self.fitting(words[:middle])
+            yield from self.fitting(words[middle:])
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+
+def written(words: Words, tags: Sequence[str]) -> str:
+    """word/TAG, one space apart."""
+    return " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))

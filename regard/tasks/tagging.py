@@ -1,0 +1,213 @@
+"""Sequence labelling: sentences with a tag for every word in, a tagger out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard import tasks
+from regard.checkpoint import TOKENS, Run, RunError, load_both, load_tokenizer
+from regard.config import ConfigError, Size, change, from_dict
+from regard.data.batches import Batches
+from regard.data.files import DataError
+from regard.data.store import HEADER, Store, write_store
+from regard.data.tokenizers import Kind, Tokenizer
+from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig, TokenLabeller
+from regard.nn.device import choose_device
+from regard.page.html import cards, table
+from regard.page.svg import bar_chart
+from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.examples import TaggedData
+from regard.tasks.labels import LABELS, accuracy, label_scores, macro_f1, read_labels, write_labels
+from regard.tasks.tagger import FRAME, Pieces, WordTagger, pieces_of, written
+from regard.tasks.translator import padded
+
+IGNORED = -100  # the label of a place that is not judged
+SAMPLES = 5
+MISTAKES = 12  # that the report lists
+
+
+@dataclass(frozen=True)
+class Tagging(TaskConfig, kind="tag"):
+    """Tag the words of sentences. A word's tag is told at its first piece.
+
+    Sentences of more than `max_length` tokens are dropped from training, and counted. Word pieces are the usual ones:
+    they fall alike on words of a file and on running text.
+    """
+
+    metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "macro_f1": True, "loss": False}
+    preset: ClassVar[str] = "tagger"
+    usual: ClassVar[Mapping[str, Any]] = {"max_steps": 1000, "validate_every": 100}
+
+    train: TaggedData = TaggedData()
+    valid: TaggedData = TaggedData()
+    tokenizer: Kind = "wordpiece"
+    pieces: Size | None = None
+    max_length: Size = 256
+
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, Tagger):
+            raise ConfigError(f"model: one of kind {model.kind} gives words no tags, so it cannot learn to tag")
+
+    def around(self, reader: TextReaderConfig) -> Tagger:
+        return Tagger(reader=reader, states_dropout=0.2, init=reader.init)
+
+    def open(self, folder: Path, say: Say) -> TaggingTask:
+        return TaggingTask(self, folder, say)
+
+    def load(self, run: Run) -> WordTagger:
+        """The best weights of the run, ready to use."""
+        model, tokenizer = load_both(run)
+        labeller = cast(TokenLabeller, model.eval().to(choose_device()))
+        return WordTagger(labeller, tokenizer, read_labels(run.path), self.max_length)
+
+
+class TaggingTask:
+    """Tokens and tags on disk beside the run: for each sentence its pieces, and for each piece its label and one, or 0
+    where it is not the first of a word."""
+
+    def __init__(self, config: Tagging, folder: Path, say: Say) -> None:
+        self.config, self.metrics = config, config.metrics
+        folder.mkdir(parents=True, exist_ok=True)
+        self.valid = list(config.valid.open())  # at once: that a file is missing is said before the rest takes its time
+        tokenizer_path = folder / "tokenizer.json"
+        if not tokenizer_path.exists():
+            train = config.train.open()
+            say("training the tokenizer")
+            texts = (" ".join(sentence.words) for sentence in train)
+            Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(tokenizer_path)
+        if not (folder / LABELS).exists():
+            write_labels(folder, (tag for sentence in config.train.open() for tag in sentence.tags))
+        self.tokenizer, self.names = load_tokenizer(Run(folder)), read_labels(folder)
+        self.numbers = {name: number for number, name in enumerate(self.names)}
+        self.say_unknown(say)
+        if not (folder / TOKENS / HEADER).exists():
+            say("tokenizing")
+            self.write_tokens(folder / TOKENS, say)
+        self.store = Store.open(folder / TOKENS)
+
+    def say_unknown(self, say: Say) -> None:
+        unknown = Counter(tag for sentence in self.valid for tag in sentence.tags if tag not in self.numbers)
+        if unknown:
+            some = ", ".join(sorted(unknown)[:SAMPLES])
+            say(f"{unknown.total():,} validation words have tags that training never has ({some}): they count as wrong")
+
+    def write_tokens(self, folder: Path, say: Say) -> None:
+        dropped = 0
+
+        def rows() -> Iterable[tuple[Sequence[int], ...]]:
+            nonlocal dropped
+            for sentence in self.config.train.open():
+                pieces = pieces_of(self.tokenizer, sentence.words)
+                if len(pieces.ids) + FRAME > self.config.max_length:
+                    dropped += 1
+                    continue
+                yield pieces.ids, self.marks(pieces, sentence.tags)
+
+        size = max(self.tokenizer.vocabulary, len(self.names) + 1)
+        store = write_store(folder, rows(), size, fingerprint=self.tokenizer.fingerprint)
+        if len(store) == 0:
+            raise DataError(f"no training sentence is within {self.config.max_length} tokens")
+        if dropped:
+            say(f"{dropped:,} training sentences of more than {self.config.max_length} tokens were dropped")
+
+    def marks(self, pieces: Pieces, tags: Sequence[str]) -> list[int]:
+        marks = [0] * len(pieces.ids)
+        for first, tag in zip(pieces.firsts, tags, strict=True):
+            marks[first] = self.numbers[tag] + 1
+        return marks
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        return change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.names)})
+
+    def batches(self, budget: int, seed: int) -> Batches:
+        return Batches([self.store.lengths(0) + FRAME], budget, seed)
+
+    def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
+        device = next(model.parameters()).device
+        rows = [Pieces(row.tolist(), []).framed() for row in self.store.rows(0, indices)]
+        marks = [np.concatenate([[0], row, [0]]).astype(np.int64) for row in self.store.rows(1, indices)]
+        labels, _ = padded(marks, device)
+        logits = model(*padded(rows, device)).flatten(0, 1)
+        targets = torch.where(labels == 0, IGNORED, labels - 1).flatten()
+        loss = F.cross_entropy(logits.float(), targets, ignore_index=IGNORED, reduction="sum")
+        return loss, sum(int((row > 0).sum()) for row in marks)
+
+    def validate(self, model: Model) -> Validation:
+        logits = self.tagger(model).scores([sentence.words for sentence in self.valid])
+        found = [[self.names[i] for i in one.argmax(-1).tolist()] for one in logits]
+        samples = [
+            {
+                "source": " ".join(sentence.words),
+                "output": written(sentence.words, tags),
+                "reference": written(sentence.words, sentence.tags),
+            }
+            for sentence, tags in zip(self.valid[:SAMPLES], found, strict=False)
+        ]
+        gold = [tag for sentence in self.valid for tag in sentence.tags]
+        flat = [tag for tags in found for tag in tags]
+        targets = torch.tensor([self.numbers.get(tag, IGNORED) for tag in gold])
+        known = int((targets != IGNORED).sum())
+        loss = F.cross_entropy(torch.cat(logits), targets, ignore_index=IGNORED, reduction="sum") / max(known, 1)
+        metrics = {"loss": float(loss), "accuracy": accuracy(gold, flat), "macro_f1": macro_f1(gold, flat)}
+        return Validation(metrics, samples)
+
+    def tagger(self, model: Model) -> WordTagger:
+        return WordTagger(cast(TokenLabeller, model), self.tokenizer, self.names, self.config.max_length)
+
+    def probes(self, model: Model) -> list[bytes]:
+        return []
+
+    def findings(self, model: Model) -> dict[str, Any]:
+        """How much each layer of a biLM counts, where the reader mixes them."""
+        reader = model.reader if isinstance(model, TaggerModel) else None
+        if not isinstance(reader, BiLMModel) or reader.mix is None:
+            return {}
+        return {"mix": {"weights": reader.mix.weights().tolist(), "gamma": reader.mix.gamma.item()}}
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        found = [tag for tags in self.tagger(model).tags([sentence.words for sentence in self.valid]) for tag in tags]
+        words = [word for sentence in self.valid for word in sentence.words]
+        gold = [tag for sentence in self.valid for tag in sentence.tags]
+        scores = [
+            [score.name, *(f"{value:.3f}" for value in (score.precision, score.recall, score.f1)), f"{score.count:,}"]
+            for score in label_scores(gold, found)
+        ]
+        wrong = Counter(triple for triple in zip(words, gold, found, strict=True) if triple[1] != triple[2])
+        rows = [[word, right, given, str(count)] for (word, right, given), count in wrong.most_common(MISTAKES)]
+        return [
+            ("Scores by tag", table(["tag", "precision", "recall", "F1", "validation words"], scores)),
+            ("What it takes for something else", table(["word", "is", "taken for", "times"], rows)),
+            ("How much each layer counts", self.mixed(findings.get("mix"))),
+        ]
+
+    def mixed(self, mix: Mapping[str, Any] | None) -> str:
+        """Of the reader's layers, where it mixes them."""
+        if mix is None:
+            return ""
+        names = ["token vectors", *(f"layer {number}" for number in range(1, len(mix["weights"])))]
+        shares = zip(names, mix["weights"], strict=True)
+        bars = [(name, 100 * share, f"{name}: {share:.1%}") for name, share in shares]
+        return cards([(f"percent of the mix, scaled by {mix['gamma']:.2f}", bar_chart(bars, "", "layers of the mix"))])
+
+
+def load_tagger(folder: str | Path) -> WordTagger:
+    """The tagger of a run folder; a run of another task is refused."""
+    tasks.register()  # so that a run of any task is understood
+    run = Run(folder)
+    task = from_dict(TaskConfig, run.section("task"), "task")
+    if not isinstance(task, Tagging):
+        raise RunError(f"{run.path} was trained for the task {task.kind!r}, not to tag")
+    return task.load(run)
+
+
+def _keeps_the_contract(task: TaggingTask) -> Task:
+    return task
