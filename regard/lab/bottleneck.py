@@ -6,14 +6,17 @@ arXiv:1409.0473, figure 2, that attention takes the fall away.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
+from regard.checkpoint import write_text
 from regard.config import ConfigError, Positive, Size
 from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, point, said, sureness, uneven
 from regard.lab.experiment import Outcome, Results, Table
-from regard.lab.lengths import Group, by_length
+from regard.lab.lengths import Group, by_length, evenly
 from regard.lab.sizes import matched, parameters
 from regard.lab.statistics import Interval, compared, fall, interval, minus
 from regard.lab.translators import Translators
@@ -22,9 +25,12 @@ from regard.models.recurrent import Bahdanau, Fixed, ReaderConfig
 from regard.nn.heads import LinearHead
 from regard.nn.residual import PreNorm
 from regard.page.chart import Series, curves
+from regard.tasks.examples import PairData
 from regard.zoo.transformer import transformer
 
 FIXED, ATTENTION, TRANSFORMER = "fixed context", "attention", "Transformer"
+LONG = "long"  # the split of sentences that are longer than all others
+EVEN = 40_000  # pairs that are learnt, where no number is given
 
 
 @dataclass(frozen=True)
@@ -32,16 +38,19 @@ class Bottleneck(Translators, kind="bottleneck"):
     """A recurrent translator with one fixed context, one with Bahdanau's attention, and a Transformer of so many
     `layers` and `heads`, all `width` wide and of equal size.
 
-    `lengths` end the groups of test sentences, in words of the source. What loses less than `tolerance` BLEU from the
-    shortest to the longest group of trained lengths, holds.
+    `lengths` end the groups of sentences, in words of the source. Of a corpus with a split of long sentences as many of
+    each group are learnt, unless `even` is false: so that it is length that is seen, not how rare it is. What loses
+    less than `tolerance` BLEU from the shortest to the longest group of trained lengths, holds.
     """
 
     budget: Positive = 12.0
+    pairs: Size | None = 40_000
     sentences: Size = 60
     width: Size = 64
     layers: Size = 2
     heads: Size = 4
-    lengths: tuple[int, ...] = (5, 10, 15, 20, 25, 30, 40, 60)
+    lengths: tuple[int, ...] = (10, 20, 30, 40, 60)
+    even: bool = True
     tolerance: Positive = 5.0
 
     def check(self) -> None:
@@ -65,7 +74,24 @@ class Bottleneck(Translators, kind="bottleneck"):
 
     @cached_property
     def groups(self) -> Sequence[Group]:
-        return by_length(self.held_out, self.tested(), self.lengths, self.sentences)
+        trained = self.tested() if self.even else self.tested()[:1]
+        return by_length(self.held_out, self.tested(), self.lengths, self.sentences, trained)
+
+    def examples(self, shared: Path) -> tuple[PairData, PairData]:
+        """Short and long sentences in equal numbers, none of which is tested."""
+        if not self.even or LONG not in self.tested():
+            return super().examples(shared)
+        files = {split: shared / f"{split}.tsv" for split in ("valid", "train")}
+        without: set[str] = set()
+        for split, path in files.items():
+            if not path.exists():
+                many = self.valid if split == "valid" else self.pairs or EVEN
+                without = without or {pair.source for pair in self.test}
+                sources = [self.named(name, 5 * many // 4).pairs() for name in (split, LONG)]
+                pairs = evenly(sources, self.lengths, math.ceil(many / len(self.lengths)), without)
+                without |= {pair.source for pair in pairs}
+                write_text(path, "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
+        return PairData(file=str(files["train"])), PairData(file=str(files["valid"]))
 
     # --- what follows ---
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from regard.data.files import DataError
@@ -25,18 +25,20 @@ class Group:
     pairs: Sequence[Pair]
 
 
-def by_length(read: Open, splits: Sequence[str], lengths: Sequence[int], wanted: int) -> list[Group]:
+def by_length(
+    read: Open, splits: Sequence[str], lengths: Sequence[int], wanted: int, trained: Collection[str]
+) -> list[Group]:
     """So many sentences of each length that there is; `lengths` are the last of each group, in words.
 
-    The first split is like the training sentences; a later one adds lengths that those before it lack.
+    A later split adds lengths that those before it lack; those that are like training sentences are `trained`.
     """
     groups: dict[int, Group] = {}
-    for number, split in enumerate(splits):
+    for split in splits:
         found = fill(read(split, MOST * wanted), lengths, wanted, set(groups))
         for place, pairs in found.items():
             if len(pairs) >= min(FEW, wanted):
                 low = lengths[place - 1] + 1 if place else 1
-                groups[place] = Group(f"{low}–{lengths[place]}", number == 0, pairs)
+                groups[place] = Group(f"{low}–{lengths[place]}", split in trained, pairs)
     if sum(group.trained for group in groups.values()) < 2:
         raise DataError(
             f"there are test sentences of fewer than two of the lengths up to {', '.join(map(str, lengths))}"
@@ -54,3 +56,16 @@ def fill(pairs: Iterable[Pair], lengths: Sequence[int], wanted: int, known: set[
         if seen >= ENOUGH * wanted and all(len(group) == wanted for group in found.values()):
             break
     return found
+
+
+def evenly(
+    sources: Iterable[Iterable[Pair]], lengths: Sequence[int], wanted: int, without: Collection[str]
+) -> list[Pair]:
+    """At most so many sentences of each length, from one source after the other, `without` these."""
+    groups: list[list[Pair]] = [[] for _ in lengths]
+    for source in sources:
+        for pair in source:
+            place = bisect_left(lengths, len(pair.source.split()))
+            if place < len(lengths) and len(groups[place]) < wanted and pair.source not in without:
+                groups[place].append(pair)
+    return [pair for group in groups for pair in group]

@@ -254,7 +254,7 @@ class ThreeWays(Experiment, kind="three-ways"):
     def panels(self, measured: Mapping[str, Result], drawn: Mapping[str, Sequence[Draws]]) -> list[tuple[str, str]]:
         def grown(values: Mapping[str, Sequence[float]], label: str) -> str:
             series = [
-                Series(name, [Point(n, y) for n, y in zip(self.lengths, several, strict=True)], dashed=name == KEPT)
+                Series(name, [Point(n, y) for n, y in zip(self.lengths, several, strict=True)])
                 for name, several in values.items()
             ]
             return curves(series, "tokens", label, log_x=2, log_y=10)

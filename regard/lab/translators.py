@@ -99,7 +99,7 @@ class Translators(Experiment):
 
     def trials(self, folder: Path, say: Say) -> Sequence[Trial]:
         shared = folder / "data"
-        task = self.task().open(shared, say)
+        task = self.task(shared).open(shared, say)
         models = self.contestants(Tokenizer.load(shared / "tokenizer.json").vocabulary)
         pace = paces(task, models, self.training(seed=1, steps=100), folder / "pace.json", say)
         seconds = 60 * self.budget / (len(models) * self.seeds)
@@ -113,11 +113,15 @@ class Translators(Experiment):
         """How many steps a trial of so many seconds has."""
         return self.steps or max(FEWEST, round(seconds / pace))
 
-    def task(self) -> Translation:
+    def task(self, shared: Path) -> Translation:
         """A grammar makes no noise, so its sentences are not smoothed."""
         smoothing = 0.0 if self.data == "phrasebook" else 0.1
-        train, valid = self.named("train", self.pairs), self.named("valid", self.valid)
+        train, valid = self.examples(shared)
         return Translation(train=train, valid=valid, pieces=self.pieces, smoothing=smoothing, validated=20)
+
+    def examples(self, shared: Path) -> tuple[PairData, PairData]:
+        """To learn from, and to choose the weights by; what must be made first is kept in the folder."""
+        return self.named("train", self.pairs), self.named("valid", self.valid)
 
     def training(self, seed: int, steps: int) -> Training:
         """The rate falls over most of the run and ends at nothing, whatever number of steps the time allows."""
@@ -140,7 +144,7 @@ class Translators(Experiment):
             shutil.rmtree(place, ignore_errors=True)
             shutil.copytree(shared / TOKENS, place / TOKENS)
             shutil.copy(shared / "tokenizer.json", place)
-            write_recipe(run, Recipe(self.task(), model, self.training(seed, steps)))
+            write_recipe(run, Recipe(self.task(shared), model, self.training(seed, steps)))
         progress = resume(run)
         if progress.step < steps:  # stopped by the user, with a checkpoint
             raise KeyboardInterrupt

@@ -16,6 +16,7 @@ STYLE = (  # of a drawing that stands alone; in a page, the page's own
     "@media(prefers-color-scheme:dark){text{fill:#e8eaf0}.tick{fill:#98a2b3}line.grid{stroke:#2c323d}"
     ".paper{fill:#14171d}}"
 )
+REFERENCE = "#98a2b3"
 WIDTH, HEIGHT = 460.0, 260.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 14.0, 12.0, 36.0
 
@@ -32,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """Points under one name; a dashed one is a reference."""
+    """Points under one name; a dashed one, in grey, is a reference."""
 
     name: str
     points: Sequence[Point]
@@ -97,7 +98,7 @@ def curves(
         )
         parts.append(f'<text class="tick" x="{at + 4:.1f}" y="{TOP + 8}">{escape(mark[1])}</text>')
     for number, one in enumerate(series):
-        parts.append(_curve(one, x, y, MORE[number % len(MORE)]))
+        parts.append(_curve(one, x, y, _colour(number, one.dashed)))
     parts.append(_legend(rows, [one.dashed for one in series]))
     return drawing(WIDTH, height, "".join(parts), label)
 
@@ -134,6 +135,10 @@ def _curve(one: Series, x: Axis, y: Axis, colour: str) -> str:
     return "".join(parts)
 
 
+def _colour(number: int, dashed: bool) -> str:
+    return REFERENCE if dashed else MORE[number % len(MORE)]
+
+
 def _interval(point: Point) -> str:
     return "" if point.low is None or point.high is None else f" [{point.low:.4g}, {point.high:.4g}]"
 
@@ -157,7 +162,7 @@ def _legend(rows: Sequence[Sequence[tuple[int, str]]], dashed: Sequence[bool]) -
         left, y = LEFT, HEIGHT + 8 + 16 * line
         for number, name in row:
             dash = ' stroke-dasharray="5 4"' if dashed[number] else ""
-            colour = MORE[number % len(MORE)]
+            colour = _colour(number, dashed[number])
             parts.append(
                 f'<line x1="{left}" x2="{left + 14}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" '
                 f'stroke-width="3"{dash}/><text class="tick" x="{left + 18:.1f}" y="{y}">{escape(name)}</text>'

@@ -21,7 +21,7 @@ FILES = ("config.json", "metrics.jsonl", "model.safetensors", "tokenizer.json", 
 
 
 Version = tuple[tuple[int, int, int] | None, ...]
-TEXT_WRITERS = ("decoder", "recurrent-decoder", "lstmn")  # kinds that write on from a text; asking them needs torch
+TEXT_WRITERS = ("decoder", "recurrent-decoder", "lstmn", "snail")  # kinds; asking them would need torch
 
 
 class BrokenRunError(ValueError):

@@ -10,6 +10,7 @@ from regard.page.svg import Curve, line_chart
 from regard.tasks import OBJECTIVES
 from regard.training.records import Record, duration, read_records
 
+APART = 4  # times the height of another: then two curves do not share a picture
 Section = tuple[str, str]  # a heading, and ready HTML
 
 
@@ -52,10 +53,31 @@ def curves(records: Sequence[Record], validations: Sequence[Record]) -> str:
     return cards(
         [
             ("Loss (of training: with label smoothing and dropout)", line_chart(losses, "step", "loss by step")),
-            ("Scores on validation sentences", line_chart(scores, "step", "scores by step")),
+            *((told(group), line_chart(group, "step", "scores by step")) for group in alike(scores)),
             ("Speed", line_chart(speed, "step", "tokens a second by step")),
         ]
     )
+
+
+def alike(curves: Sequence[Curve]) -> list[list[Curve]]:
+    """Curves of about one size together: one scale would flatten the smaller of others."""
+    groups: list[list[Curve]] = []
+    for curve in curves:
+        group = next((group for group in groups if 1 / APART < height(curve) / height(group[0]) < APART), None)
+        if group is None:
+            groups.append([curve])
+        else:
+            group.append(curve)
+    return groups
+
+
+def height(curve: Curve) -> float:
+    return max((abs(y) for _, y in curve.points), default=0.0) or 1.0
+
+
+def told(curves: Sequence[Curve]) -> str:
+    names = [curve.name.replace("_", " ") for curve in curves]
+    return f"On validation examples: {', '.join(names)}"
 
 
 def samples(validations: Sequence[Record]) -> str:

@@ -24,8 +24,8 @@ GROUPS = [
     {"name": "11–20", "trained": True, "sentences": 50},
     {"name": "21–40", "trained": False, "sentences": 50},
 ]
-TINY = "--seeds 1 --pairs 200 --pieces 200 --sentences 2 --lengths [8,12] --width 32 --heads 2 --layers 1".split()
-TINY += ["--batch-tokens", "200", "--valid", "4"]
+TINY = "--seeds 1 --pairs 200 --pieces 400 --sentences 2 --lengths [10,40] --width 32 --heads 2 --layers 1".split()
+TINY += ["--batch-tokens", "400", "--valid", "4"]
 
 
 def result(*qualities: float) -> Result:
@@ -58,7 +58,7 @@ def test_test_sentences_are_of_the_lengths_that_are_asked_for() -> None:
     def read(split: str, count: int) -> list:  # type: ignore[type-arg]
         return list(open_data("phrasebook", "en-fr", split, min(count, 250)))
 
-    groups = by_length(read, ["test", "long"], (6, 12, 20, 30, 50), 12)
+    groups = by_length(read, ["test", "long"], (6, 12, 20, 30, 50), 12, ["test"])
     assert (groups[0].name, groups[0].trained) == ("1–6", True)
     assert [group.trained for group in groups] == sorted((group.trained for group in groups), reverse=True)
     for group in groups:
@@ -66,7 +66,23 @@ def test_test_sentences_are_of_the_lengths_that_are_asked_for() -> None:
         assert len(group.pairs) <= 12
         assert all(low <= len(pair.source.split()) <= high for pair in group.pairs)
     with pytest.raises(DataError, match="fewer than two"):
-        by_length(read, ["test"], (2, 60), 12)
+        by_length(read, ["test"], (2, 60), 12, ["test"])
+
+
+def test_long_sentences_are_learnt_as_often_as_short_ones_and_none_of_the_tested(tmp_path: Path) -> None:
+    lab = Bottleneck(pairs=60, valid=10, sentences=4, lengths=(10, 40))
+    train, valid = ([pair.source for pair in data.pairs()] for data in lab.examples(tmp_path))
+    for sources, most in ((train, 30), (valid, 5)):
+        short = sum(len(source.split()) <= 10 for source in sources)
+        assert short == most
+        assert 0 < len(sources) - short <= most
+    tested = {pair.source for pair in lab.test}
+    assert not tested & {*train, *valid}
+    assert not {*train} & {*valid}
+    assert all(group.trained for group in lab.groups)
+    rare = Bottleneck(even=False, sentences=2, lengths=(10, 20, 40))
+    assert [group.trained for group in rare.groups] == [True, True, False]
+    assert rare.examples(tmp_path)[0].name == "phrasebook"
 
 
 def test_the_command_goes_on_where_it_was_stopped_and_says_the_same_again(
