@@ -16,7 +16,7 @@ from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, translate
 from regard.look.alignment import alignment_error_rate, cross_layers
-from regard.look.labelling import look_at_labels
+from regard.look.labelling import described_layer, look_at_labels
 from regard.look.records import (
     Alignment,
     Array,
@@ -194,11 +194,13 @@ def all_blocks(subject: Subject) -> bool:
 
 
 def head_of(subject: Subject) -> Head | None:
-    head = subject.model.head
+    head = getattr(subject.model, "head", None)
     return head if isinstance(head, Head) else None
 
 
 def described(subject: Subject, name: str, heads: int) -> Layer:
+    if isinstance(subject.model, TextLabeller):
+        return described_layer(subject, name, heads)
     stack, index, role = name.split(".")
     side = next(side for side, other in subject.stacks.items() if other == stack)
     return Layer(name, stack, int(index), role, side, "source" if role == "cross" else side, heads)

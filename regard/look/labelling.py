@@ -36,8 +36,8 @@ def look_at_labels(subject: Subject, text: str, heads: Mapping[str, set[int]], l
     # What stands inside the reader of a hierarchical model has a row for each sentence, and no place in the text.
     shown = {name: calls[-1][0] for name, calls in seen.items() if name.startswith("pool.") or not hierarchical}
     arrays = {name: weights.float().cpu().numpy() for name, weights in shown.items()}
-    described = [layer(name, len(array), sides) for name, array in arrays.items()]
-    look = Look("classifier", sides, described, verdicts=verdicts, unread=unread, arrays=arrays)
+    described = [described_layer(subject, name, len(array)) for name, array in arrays.items()]
+    look = Look(subject.family, sides, described, verdicts=verdicts, unread=unread, arrays=arrays)
     look.without = [f"{name}.{head}" for name, some in heads.items() for head in sorted(some)]
     if heads:
         _, before = judge(subject, side, layers[:1])
@@ -59,14 +59,15 @@ def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, li
     return seen, [Verdict(subject.labels[i], probabilities[i]) for i in order]
 
 
-def layer(name: str, heads: int, sides: Mapping[str, Side]) -> Layer:
+def described_layer(subject: Subject, name: str, heads: int) -> Layer:
     """A pool's rows are sentences or the label that comes of it all; other layers go from words to words."""
     stack, index, role = name.split(".")
-    if stack != "pool":
-        return Layer(name, stack, int(index), role, "text", "text", heads)
+    rows, columns = "text", "text"
     if name == SENTENCES:
-        return Layer(name, stack, int(index), role, "label", "sentences", heads)
-    return Layer(name, stack, int(index), role, "sentences" if "sentences" in sides else "label", "text", heads)
+        rows, columns = "label", "sentences"
+    elif stack == "pool":
+        rows = "sentences" if SENTENCES in subject.model.attention_names() else "label"
+    return Layer(name, stack, int(index), role, rows, columns, heads)
 
 
 def read(subject: Subject, text: str) -> tuple[Side, list[str], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from regard.look.records import Look
+from regard.look.records import POOLED_WORDS, Look
 from regard.page.bundle import look_page
 
 FRAME_HEIGHT = 640
@@ -38,8 +38,11 @@ def write_png(look: Look, path: Path, layer: str | None = None, head: int | None
     if layer is None and look.alignment is not None:
         rows, columns = look.sides["target"].words, look.sides["source"].words
         name, weights = look.alignment.layer, look.arrays["alignment"][0]
+    elif not look.layers:
+        raise ValueError("this model has no attention to draw")
     else:
-        shown = look.map(layer or look.layers[-1].name, head, words)
+        pooled = look.verdicts and POOLED_WORDS in look.arrays  # the words of a text say more than its sentences
+        shown = look.map(layer or (POOLED_WORDS if pooled else look.layers[-1].name), head, words)
         name, rows, columns, weights = shown.name, list(shown.rows), list(shown.columns), shown.weights
     figure = Figure(figsize=(1.6 + 0.34 * len(columns), 1.4 + 0.30 * len(rows)), layout="constrained")
     axes = figure.subplots()

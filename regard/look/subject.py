@@ -15,7 +15,7 @@ from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START, Tokenizer
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
 from regard.look.records import Look, Side
-from regard.models import EncoderModel, LabellerConfig, Model, SourceWriter, TextWriter
+from regard.models import EncoderModel, LabellerConfig, Model, SourceWriter, TextLabeller, TextWriter
 from regard.nn.device import choose_device
 
 LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer
@@ -36,9 +36,11 @@ class Subject:
 
     @property
     def family(self) -> str:
-        """What kinds of sides it has: of an encoder-decoder, a decoder or an encoder."""
+        """What kinds of sides it has: of an encoder-decoder, a decoder, an encoder or a classifier."""
         if isinstance(self.model, SourceWriter):
             return "encoder-decoder"
+        if isinstance(self.model, TextLabeller):
+            return "classifier"
         return "decoder" if isinstance(self.model, TextWriter) else self.model.config.kind
 
     @property

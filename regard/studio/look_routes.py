@@ -110,6 +110,7 @@ def check_size(subject: Subject, text: str, target: str | None, patterns: Sequen
 
     Maps grow with the square of the length.
     """
+    from regard.data.sentences import sentence_spans
     from regard.look.subject import LONGEST
 
     def length(text: str) -> int:
@@ -118,6 +119,7 @@ def check_size(subject: Subject, text: str, target: str | None, patterns: Sequen
     source = length(text)
     sides = {"source": source, "text": source}
     sides["target"] = min(2 * source + 20, LONGEST) if target is None else length(target)
+    sides |= {"label": 1, "sentences": min(len(sentence_spans(text)), source)}
     layers = layers_of(subject)
     chosen = [
         layer for layer in layers if not patterns or any(fnmatch.fnmatchcase(layer.name, one) for one in patterns)

@@ -22,6 +22,7 @@ FILES = ("config.json", "metrics.jsonl", "model.safetensors", "tokenizer.json", 
 
 Version = tuple[tuple[int, int, int] | None, ...]
 TEXT_WRITERS = ("decoder", "recurrent-decoder", "lstmn", "snail")  # kinds; asking them would need torch
+TEXT_LABELLERS = ("classifier", "hierarchical")
 
 
 class BrokenRunError(ValueError):
@@ -233,7 +234,10 @@ def family_of(model: Mapping[str, Any]) -> str | None:
     """As a look names it, by the sides that a model has: what has a source writes a target."""
     if "source_vocabulary" in model:
         return "encoder-decoder"
-    return "decoder" if model.get("kind") in TEXT_WRITERS else text_of(model.get("kind"))
+    kind = text_of(model.get("kind"))
+    if kind in TEXT_LABELLERS:
+        return "classifier"
+    return "decoder" if kind in TEXT_WRITERS else kind
 
 
 def text_of(value: Any) -> str | None:

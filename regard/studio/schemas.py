@@ -333,6 +333,13 @@ class Changes(BaseModel):
     before_log_prob: float
 
 
+class Verdict(BaseModel):
+    """A label that a text may have."""
+
+    label: str
+    probability: float
+
+
 class Look(BaseModel):
     """All that was seen of one input; each array is nested lists (heads, rows, columns)."""
 
@@ -347,6 +354,8 @@ class Look(BaseModel):
     without: list[str]
     changes: Changes | None
     importance: dict[str, list[float]] | None
+    verdicts: list[Verdict]
+    unread: str
     arrays: dict[str, Numbers]
 
 

@@ -34,7 +34,7 @@ from regard.tasks.translator import padded
 
 CHUNK = 2_000  # texts that are tokenized at once
 SAMPLES = 5
-SHOWN = 100  # letters of a text in a sample
+SHOWN = 240  # letters of a text in a sample; short ones are chosen, if there are any
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ class ClassificationTask:
         self.train_labels = torch.from_numpy(np.array([int(row[0]) for row in self.rows(1, range(len(self.store)))]))
         self.weights = self.class_weights() if config.balanced else None
         self.valid_rows: list[list[int]] | None = None
+        short = [i for i, example in enumerate(self.valid) if len(example.text) <= SHOWN]
+        self.shown = [*short, *range(len(self.valid))][:SAMPLES]
 
     def rows(self, side: int, indices: Sequence[int] | np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
         return list(self.store.rows(side, np.asarray(indices, dtype=np.int64)))
@@ -170,8 +172,8 @@ class ClassificationTask:
         chosen = probabilities[np.arange(len(self.right)), self.right]
         loss = float(-np.log(np.maximum(chosen, 1e-30)).mean())
         samples = [
-            {"source": shortened(one.text), "output": label, "reference": one.label}
-            for one, label in zip(self.valid[:SAMPLES], found, strict=False)
+            {"source": shortened(self.valid[i].text), "output": found[i], "reference": self.valid[i].label}
+            for i in self.shown
         ]
         metrics = {"accuracy": accuracy(right, found), "macro_f1": macro_f1(right, found), "loss": loss}
         return Validation(metrics, samples)

@@ -5,7 +5,7 @@ import { h } from "regard/dom.js";
 import { drawLines } from "regard/lines.js";
 import { drawMatrix, paintPixels } from "regard/matrix.js";
 import { figure } from "regard/text.js";
-import { groupName, mergeWords, namesNext, oneMap, tokenMap } from "regard/words.js";
+import { groupName, mappedLayers, mergeWords, namesNext, oneMap, tokenMap } from "regard/words.js";
 
 // A grid of buttons, `.head[data-layer][data-head]`, one row a layer; `onOpen(layer, head)`. `opened` is
 // [layer, head]. Each picture is drawn when it comes into sight, from a table of 256 shades: 144 heads of 200
@@ -74,7 +74,8 @@ export function drawOpened(look, layer, head, { words = true, picked = null, onP
 
 // The head that one would open first: [layer, head].
 export function firstHead(look) {
-  const layer = look.layers.filter(({ role }) => role === "cross").at(-1) ?? look.layers.at(-1);
+  const layers = mappedLayers(look);
+  const layer = layers.filter(({ role }) => role === "cross").at(-1) ?? layers.at(-1);
   return layer ? [layer.name, 0] : [null, 0];
 }
 
@@ -110,7 +111,7 @@ function mapOf(look, layer, head, words) {
 
 function byGroup(look) {
   const groups = new Map();
-  for (const layer of look.layers) {
+  for (const layer of mappedLayers(look)) {
     if (!look.has(layer.name)) continue;
     const title = groupName(layer);
     groups.set(title, [...(groups.get(title) ?? []), layer]);

@@ -9,7 +9,8 @@ import { h } from "regard/dom.js";
 import { drawHeads, drawOpened, firstHead, repaintHeads } from "regard/heads.js";
 import { lookView, stateFrom, stateToKeep } from "regard/lookview.js";
 import { fromJson, readLook } from "regard/tensors.js";
-import { field } from "regard/views.js";
+import { field, percent } from "regard/views.js";
+import { mappedLayers } from "regard/words.js";
 
 export function showLooks(place) {
   const wanted = /[#?&]theme=(light|dark)/.exec(location.hash);
@@ -42,8 +43,8 @@ function show(place, looks) {
     choose.value = state.look;
     title.replaceChildren(...heading(look));
     view.show(look);
-    heads.replaceChildren(h("h2", {}, "All heads"), headsOf(look));
-    heads.hidden = !look.layers.length;
+    heads.hidden = !mappedLayers(look).length;
+    if (!heads.hidden) heads.replaceChildren(h("h2", {}, "All heads"), headsOf(look));
   };
   draw(state.look);
   onTheme(() => draw(state.look));
@@ -60,7 +61,11 @@ function headsOf(look) {
   return h("div", { class: "heads-board" }, drawHeads(look, { onOpen, opened: first }), opened);
 }
 
-function heading({ sides, family }) {
+function heading({ sides, family, verdicts }) {
+  if (verdicts?.length) {
+    const [{ label, probability }] = verdicts;
+    return [h("h1", {}, label), h("p", { class: "lead" }, `with a probability of ${percent(probability)}`)];
+  }
   if (family !== "encoder-decoder") return [h("h1", { class: "sentence" }, sides.text.text)];
   return [
     h("h1", { class: "sentence" }, sides.source.text),

@@ -1,12 +1,14 @@
 // All pieces of one look below each other: what changed, the map, the probabilities, the depths.
 
 import { drawChanges } from "regard/changes.js";
+import { drawDocument } from "regard/document.js";
 import { h } from "regard/dom.js";
 import { drawLens } from "regard/lens.js";
 import { mapPanel } from "regard/panel.js";
 import { drawProbabilities, totals } from "regard/probabilities.js";
 import { percent } from "regard/views.js";
 import { signed } from "regard/text.js";
+import { mapsOf } from "regard/words.js";
 
 const TITLES = {
   "encoder-decoder": { map: "Where it looks", sure: "How sure it is", depth: "What each depth would write" },
@@ -16,15 +18,16 @@ const TITLES = {
   encoder: {
     map: "Where it looks", sure: "What it expects at each place", depth: "What each depth expects there",
   },
+  classifier: { map: "Where its words look", sure: "", depth: "" },
 };
 
 // `state`, `onState` and `onOff` as in panel.js; `onBack(head)` switches a head on again. The element has
 // `show(look)`.
 export function lookView(state, { onState = null, onOff = null, onBack = null } = {}) {
   const changes = h("div", {});
-  const [map, sure, depth] = [0, 1, 2].map(() => h("section", { class: "card" }));
+  const [read, map, sure, depth] = [0, 1, 2, 3].map(() => h("section", { class: "card" }));
   const element = h(
-    "div", { class: "look-view" }, changes, h("div", { class: "look-grid" }, map, sure), depth,
+    "div", { class: "look-view" }, changes, read, h("div", { class: "look-grid" }, map, sure), depth,
   );
   let panel = null;
   element.show = (look) => {
@@ -37,6 +40,9 @@ export function lookView(state, { onState = null, onOff = null, onBack = null } 
     }
     sure.replaceChildren(h("h2", {}, titles.sure), ...sureness(look), drawProbabilities(look));
     depth.replaceChildren(h("h2", {}, titles.depth), drawLens(look));
+    read.hidden = !look.verdicts?.length;
+    if (!read.hidden) read.replaceChildren(drawDocument(look));
+    map.hidden = !read.hidden && !mapsOf(look).length;
     sure.hidden = !look.predictions?.length;
     depth.hidden = !look.lens;
     element.hidden = false;

@@ -15,14 +15,17 @@ import { getJson, wasLeft } from "regard/api.js";
 import { onTheme, setTheme, theme } from "regard/colours.js";
 import { clear, h } from "regard/dom.js";
 
-const WORK = { "encoder-decoder": "Translate", decoder: "Generate", encoder: "Read" };
+const WORK = {
+  "encoder-decoder": "Translate", decoder: "Generate", encoder: "Read", classifier: "Classify",
+};
+const writes = ({ family }) => family !== "classifier"; // has heads and a way to show
 
-// Views of one run, by their place in the address. Each is fetched only when it is opened.
+// Views of one run, by their place in the address; `fits` says of which. Each is fetched when it is opened.
 const RUN_VIEWS = {
   translate: { title: (run) => WORK[run.family] ?? "Translate", load: () => import("regard/translate.js") },
-  heads: { title: () => "Heads", load: () => import("regard/headsview.js") },
-  way: { title: () => "A prompt’s way", load: () => import("regard/way.js") },
-  playback: { title: () => "Playback", load: () => import("regard/playback.js") },
+  heads: { title: () => "Heads", fits: writes, load: () => import("regard/headsview.js") },
+  way: { title: () => "A prompt’s way", fits: writes, load: () => import("regard/way.js") },
+  playback: { title: () => "Playback", fits: writes, load: () => import("regard/playback.js") },
   training: { title: () => "Training", load: () => import("regard/training.js") },
 };
 const VIEWS = {
@@ -125,7 +128,8 @@ function drawLinks(runs, run, address) {
 }
 
 function runLinks(run, address) {
-  return Object.entries(RUN_VIEWS).map(([name, { title }]) => {
+  const fitting = Object.entries(RUN_VIEWS).filter(([, { fits }]) => fits?.(run) ?? true);
+  return fitting.map(([name, { title }]) => {
     const current = address.name === name ? "page" : null;
     const data = { view: name, run: run.name };
     return h("a", { href: runAddress(run.name, name), "aria-current": current, dataset: data }, title(run));

@@ -1,5 +1,6 @@
 // Type a sentence and see its translation, the beam's alternatives, and where each word looks. A decoder
-// writes on from a prompt instead, and an encoder says what it expects at each place.
+// writes on from a prompt instead, an encoder says what it expects at each place, a classifier what it takes a
+// text for.
 
 import { getJson, postJson, postLook, wasLeft } from "regard/api.js";
 import { toggled } from "regard/changes.js";
@@ -42,7 +43,7 @@ async function showSentence(place, { run, params, signal, keep }, text) {
   });
   const written = pair && h("div", { class: "written" }, field("Translation", target), back);
   place.append(
-    h("header", {}, h("h1", {}, pair ? "Translate" : "Read"), h("p", { class: "lead" }, leadOf(run))),
+    h("header", {}, h("h1", {}, titleOf(run)), h("p", { class: "lead" }, leadOf(run))),
     h(
       "div", { class: pair ? "pair" : "pair single" }, field(pair ? "Sentence" : "Text", source),
       written || null,
@@ -149,8 +150,15 @@ function showTree(section, { tree, translations, seconds }, onChoose) {
     h("ol", { class: "alternatives-list" }, alternatives));
 }
 
-function leadOf(run) {
-  return run.family === "encoder-decoder"
-    ? `${run.name}: type on the left, or change the translation and see the weights follow.`
-    : `${run.name}: type a text and see what the model expects at each place.`;
+function titleOf({ family }) {
+  return { "encoder-decoder": "Translate", classifier: "Classify" }[family] ?? "Read";
+}
+
+const LEADS = {
+  "encoder-decoder": "type on the left, or change the translation and see the weights follow.",
+  classifier: "type a text and see what the model takes it for, and what it attends to.",
+};
+
+function leadOf({ name, family }) {
+  return `${name}: ${LEADS[family] ?? "type a text and see what the model expects at each place."}`;
 }

@@ -9,7 +9,7 @@ export function mapsOf(look) {
     const told = { title: `alignment (${look.alignment.layer})`, group: "As recorded" };
     found.push({ name: ALIGNMENT, ...told, heads: 1, rows: "target", columns: "source", words: true });
   }
-  for (const layer of look.layers) {
+  for (const layer of mappedLayers(look)) {
     if (look.has(layer.name)) found.push({ ...layer, title: layer.name, group: groupName(layer) });
   }
   for (const entry of look.rollout ?? []) {
@@ -17,6 +17,11 @@ export function mapsOf(look) {
     if (look.has(entry.name)) found.push({ ...entry, ...told, heads: 1 });
   }
   return found;
+}
+
+// The layers that are shown as maps; what makes one vector of a text is shown in the text itself.
+export function mappedLayers({ layers }) {
+  return layers.filter(({ stack }) => stack !== "pool");
 }
 
 // "Decoder, attention to the source", for headings.
