@@ -30,7 +30,7 @@ from regard.nn.attention import KernelConfig, MultiHead
 from regard.nn.block import Block, Stack
 from regard.nn.context import Context
 from regard.nn.feedforward import MLP, Activation, FeedForwardConfig, Gate, Gated
-from regard.nn.losses import gathering, outcome
+from regard.nn.losses import words_loss
 from regard.nn.masks import Mask
 from regard.nn.positions import Learned, PositionConfig, Sinusoidal
 from regard.nn.residual import PreNorm
@@ -166,10 +166,7 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
         return F.cross_entropy(logits.flatten(0, -2), (inputs[0] % logits.shape[-1]).flatten())
     if isinstance(model, BiLMModel):  # in both directions
         return model.head.loss(model.features(*inputs), torch.stack([inputs[0]] * 2, -1))
-    with gathering(model) as extra:
-        hidden = model.features(*inputs)
-    loss = model.head.loss(hidden, inputs[-1])
+    loss = words_loss(model, model.head, lambda: model.features(*inputs), inputs[-1]) / inputs[-1].numel()
     if isinstance(model, EncoderModel) and model.pool is not None:
         loss = loss + model.pooled(model.encode(*inputs)).square().mean()
-    added: Tensor | float = extra.total(lambda: outcome(model.head, hidden, inputs[-1]))
-    return loss + added / inputs[-1].numel()
+    return loss

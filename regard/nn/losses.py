@@ -2,9 +2,7 @@
 
 A layer leaves them in `context.losses` under its own name; a task gathers those of all passes of a model and adds them:
 
-    with gathering(model) as extra:
-        hidden = model.features(...)
-    loss = model.head.total_loss(hidden, labels) + extra.total(lambda: outcome(model.head, hidden, labels))
+    loss = words_loss(model, model.head, lambda: model.features(...), labels)
 
 Like the loss of a task, an extra loss is a sum over the words of the batch, so that batches may be computed in parts.
 """
@@ -58,3 +56,12 @@ def outcome(head: Head, hidden: Tensor, labels: Tensor, ignore: int = -100) -> O
     real = labels != ignore
     chosen = head.log_probs(hidden).gather(-1, labels.clamp(min=0).unsqueeze(-1)).squeeze(-1)
     return Outcome(chosen.masked_fill(~real, 0.0), real)
+
+
+def words_loss(
+    model: nn.Module, head: Head, read: Callable[[], Tensor], labels: Tensor, smoothing: float = 0.0
+) -> Tensor:
+    """The summed loss of words (B, T), given the hidden states that `read` makes, with all that layers add to it."""
+    with gathering(model) as extra:
+        hidden = read()
+    return head.total_loss(hidden, labels, smoothing) + extra.total(lambda: outcome(head, hidden, labels))

@@ -6,6 +6,7 @@ import fnmatch
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
@@ -27,6 +28,7 @@ from regard.look.capture import look
 from regard.look.subject import Subject
 from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
 from regard.nn.device import choose_device
+from regard.nn.losses import words_loss
 from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.examples import TextData
@@ -130,7 +132,7 @@ class LanguageTask:
         writer = cast(TextWriter, model)
         windows = self.store.windows(0, indices, self.config.context)
         read, targets = shifted(windows, next(model.parameters()).device)
-        return writer.head.total_loss(writer.features(read), targets), targets.numel()
+        return words_loss(model, writer.head, partial(writer.features, read), targets), targets.numel()
 
     def validate(self, model: Model) -> Validation:
         score = measure(cast(TextWriter, model), self.valid, self.size, self.config.context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
@@ -27,7 +28,7 @@ from regard.look.capture import look
 from regard.look.subject import Subject, recorded_reading
 from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
 from regard.nn.device import choose_device
-from regard.nn.losses import gathering, outcome
+from regard.nn.losses import words_loss
 from regard.page.html import cards
 from regard.page.svg import bar_chart, word_matrix
 from regard.tasks.alignment import choose_reading, cross_weights
@@ -158,11 +159,8 @@ class TranslationTask:
         target, _ = padded([np.concatenate([[START], row, [END]]) for row in targets], device)
         labels = target[:, 1:].masked_fill(target[:, 1:] == PAD, -100)
         # Padding stands at the end of targets and a causal decoder never sees it, so the decoder needs no mask.
-        with gathering(model) as extra:
-            hidden = translator.features(source, target[:, :-1], keep)
-        loss = translator.head.total_loss(hidden, labels, smoothing)
-        loss = loss + extra.total(lambda: outcome(translator.head, hidden, labels))
-        return loss, sum(len(row) + 1 for row in targets)
+        read = partial(translator.features, source, target[:, :-1], keep)
+        return words_loss(model, translator.head, read, labels, smoothing), sum(len(row) + 1 for row in targets)
 
     @torch.no_grad()
     def validate(self, model: Model) -> Validation:

@@ -15,7 +15,7 @@ from regard.models.recurrent import Bahdanau, Luong, ReaderConfig
 from regard.nn.attention.hard import NOTHING, Choice, Hard, HardChoice
 from regard.nn.attention.local import Predictive
 from regard.nn.context import Context, Outcome
-from regard.nn.losses import gathering, outcome
+from regard.nn.losses import gathering, words_loss
 from regard.nn.masks import real_tokens
 
 VOCABULARY, SOURCE, TARGET = 7, 3, 2
@@ -54,9 +54,7 @@ def example(length: int = TARGET) -> tuple[Tensor, Tensor, Tensor]:
 
 def loss_of(model: RecurrentModel, source: Tensor, target: Tensor, labels: Tensor) -> Tensor:
     """As a task computes it: the sum over words."""
-    with gathering(model) as extra:
-        hidden = model.features(source, target)
-    return model.head.total_loss(hidden, labels) + extra.total(lambda: outcome(model.head, hidden, labels))
+    return words_loss(model, model.head, lambda: model.features(source, target), labels)
 
 
 def gradient(model: RecurrentModel, loss: Tensor) -> Tensor:
