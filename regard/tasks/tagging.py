@@ -45,7 +45,13 @@ class Tagging(TaskConfig, kind="tag"):
 
     metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "macro_f1": True, "loss": False}
     preset: ClassVar[str] = "tagger"
-    usual: ClassVar[Mapping[str, Any]] = {"max_steps": 1000, "validate_every": 100}
+    usual: ClassVar[Mapping[str, Any]] = {
+        "batch_tokens": 1280,
+        "max_steps": 600,
+        "validate_every": 100,
+        "optimiser": {"kind": "adamw", "rate": 4e-3},
+        "average": {"kind": "exponential", "decay": 0.98},
+    }
 
     train: TaggedData = TaggedData()
     valid: TaggedData = TaggedData()

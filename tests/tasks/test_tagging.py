@@ -196,6 +196,9 @@ def test_a_run_of_another_task_is_refused(folder: Path, toy, regard: Say) -> Non
     assert code == 2
     assert "not to tag" in err
     assert regard("tag", folder / "run", "un", "--beam", "3")[0] == 2
+    code, _, err = regard("tag", folder / "run", "un \udcff")
+    assert code == 2
+    assert "not valid UTF-8" in err
     code, _, err = regard("evaluate", folder / "run")
     assert code == 2
     assert "give --data" in err
