@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     for text in given:
         if any("\ud800" <= letter <= "\udfff" for letter in text):  # what Python makes of bytes that are no UTF-8
-            raise ValueError(f"{ascii(text)} is not valid UTF-8; write it so, or give it as a file after <")
+            raise ValueError(f"{text!a} is not valid UTF-8; write it so, or give it as a file after <")
     tagger = load_tagger(options.run)
     texts: Iterable[str] = given or standard_input("tagging")
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
