@@ -7,11 +7,11 @@ from typing import Any
 
 from regard.cli.options import positive, read_changes
 from regard.cli.progress import say
-from regard.lab import EXPERIMENTS
+from regard.lab import EXPERIMENTS, listing
 
 
 def add(verbs: Any) -> None:
-    listed = "\n".join(f"  {name:<12}{about}" for name, about in EXPERIMENTS.items())
+    listed = "\n".join(f"  {line}" for line in listing().splitlines())
     verb: argparse.ArgumentParser = verbs.add_parser(
         "lab",
         help="compare models fairly: table, figure, conclusion",
@@ -24,6 +24,7 @@ def add(verbs: Any) -> None:
         "examples:\n"
         "  regard lab\n"
         "  regard lab bottleneck\n"
+        "  regard lab order --seeds 2 --budget 40\n"
         "  regard lab bottleneck --budget 60 --seeds 3 --data multi30k --languages en-de --run runs/lab/multi30k\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     if options.name is None:
         if rest:
             raise ValueError(f"unexpected argument {rest[0]!r}; name an experiment first: {', '.join(EXPERIMENTS)}")
-        print("\n".join(f"{name:<12}{about}" for name, about in EXPERIMENTS.items()))
+        print(listing())
         return
 
     from pathlib import Path

@@ -16,6 +16,12 @@ EXPERIMENTS = {  # for the command line, whose help imports no torch
     "three-ways": "recurrence, convolution, attention: time, memory, paths, and recall from a distance",
     "order": "nine ways to tell the order of words: BLEU within and beyond the trained lengths",
 }
+MINUTES = {"bottleneck": 28, "scores": 28, "three-ways": 10, "order": 24}  # as they are, about, on a quiet machine
+
+
+def listing() -> str:
+    """The experiments, one a line."""
+    return "\n".join(f"{name:<12}{about} (about {MINUTES[name]} minutes)" for name, about in EXPERIMENTS.items())
 
 
 def find(name: str) -> type[Experiment]:

@@ -43,7 +43,7 @@ class Bottleneck(Translators, kind="bottleneck"):
     less than `tolerance` BLEU from the shortest to the longest group of trained lengths, holds.
     """
 
-    budget: Positive = 12.0
+    budget: Positive = 24.0
     pairs: Size | None = 40_000
     sentences: Size = 60
     width: Size = 64

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from regard.checkpoint import RunError
-from regard.lab import bench
+from regard.lab import EXPERIMENTS, MINUTES, bench, find
 from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Table, Trial
 from regard.lab.report import text
 from regard.page.chart import Point, Series, curves, intervals
@@ -103,3 +103,8 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(RunError, match="holds no experiment"):
             bench.run(Counting(), tmp_path, say, fresh=fresh)
     assert json.loads((tmp_path / "config.json").read_text()) == {"format": 1, "task": {}}
+
+
+def test_every_experiment_is_found_and_takes_the_minutes_that_help_states() -> None:
+    assert {name: round(find(name)().minutes()) for name in EXPERIMENTS} == MINUTES
+    assert all(find(name)().kind == name for name in EXPERIMENTS)
