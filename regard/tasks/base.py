@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from torch import Tensor
 
-from regard.checkpoint import Run
-from regard.config import ConfigError, Part
+from regard import tasks
+from regard.checkpoint import Run, RunError
+from regard.config import ConfigError, Part, from_dict
 from regard.data.batches import Batches
 from regard.models import Model, ModelConfig, TextReaderConfig
 
@@ -43,6 +44,18 @@ class TaskConfig(Part, family="task"):
     def load(self, run: Run) -> Any:
         """What a person uses of a trained run; it needs no training data."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")
+
+
+K = TypeVar("K", bound=TaskConfig)
+
+
+def task_of(run: Run, kind: type[K], use: str) -> K:
+    """The task that a run was trained for; a run of another kind is refused: it is of no `use` here."""
+    tasks.register()  # so that a run of any task is understood
+    task = from_dict(TaskConfig, run.section("task"), "task")
+    if not isinstance(task, kind):
+        raise RunError(f"{run.path} was trained for the task {task.kind!r}, not to {use}")
+    return task
 
 
 @dataclass

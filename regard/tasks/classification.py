@@ -13,9 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard import tasks
-from regard.checkpoint import LABELS, TOKENS, Run, RunError, load_both, load_tokenizer, read_labels, write_labels
-from regard.config import ConfigError, Rate, Size, change, from_dict
+from regard.checkpoint import LABELS, TOKENS, Run, load_both, load_tokenizer, read_labels, write_labels
+from regard.config import ConfigError, Rate, Size, change
 from regard.data.batches import Batches
 from regard.data.labelled import Labelled
 from regard.data.pairs import skipped
@@ -25,7 +24,7 @@ from regard.data.tokenizers import END, UNKNOWN, Kind, Tokenizer
 from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextLabeller, TextReaderConfig
 from regard.models.classifier import bare
 from regard.nn.device import choose_device
-from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.classification_report import report
 from regard.tasks.examples import LabelledData
 from regard.tasks.labels import accuracy, macro_f1
@@ -200,12 +199,8 @@ class ClassificationTask:
 
 def load_classifier(folder: str | Path) -> TextClassifier:
     """The classifier of a run folder; a run of another task is refused."""
-    tasks.register()  # so that a run of any task is understood
     run = Run(folder)
-    task = from_dict(TaskConfig, run.section("task"), "task")
-    if not isinstance(task, Classification):
-        raise RunError(f"{run.path} was trained to {task.kind}, not to classify")
-    return task.load(run)
+    return task_of(run, Classification, "classify").load(run)
 
 
 def as_labeller(model: Model) -> TextLabeller:

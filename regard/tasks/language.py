@@ -15,9 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard import tasks
-from regard.checkpoint import TOKENS, Run, RunError, load_both, load_tokenizer
-from regard.config import ConfigError, Size, change, from_dict
+from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
+from regard.config import ConfigError, Size, change
 from regard.data.files import DataError
 from regard.data.store import HEADER, Store, write_store
 from regard.data.text import Document, Share, Texts
@@ -30,7 +29,7 @@ from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
 from regard.nn.device import choose_device
 from regard.nn.losses import words_loss
 from regard.page.html import cards, code, shaded
-from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TextData
 from regard.tasks.generator import Generator, encoded, measure, shifted, token_rows, unknown
 
@@ -206,12 +205,8 @@ class LanguageTask:
 
 def load_generator(folder: str | Path) -> Generator:
     """The language model of a run folder; a run of another task is refused."""
-    tasks.register()  # so that a run of any task is understood
     run = Run(folder)
-    task = from_dict(TaskConfig, run.section("task"), "task")
-    if not isinstance(task, LanguageModelling):
-        raise RunError(f"{run.path} was trained for the task {task.kind!r}, not to write on from a text")
-    return task.load(run)
+    return task_of(run, LanguageModelling, "write on from a text").load(run)
 
 
 def _keeps_the_contract(task: LanguageTask) -> Task:

@@ -13,9 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard import tasks
-from regard.checkpoint import TOKENS, Run, RunError, load_both, load_tokenizer
-from regard.config import ConfigError, Size, change, from_dict
+from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
+from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
 from regard.data.files import DataError
 from regard.data.store import HEADER, Store, write_store
@@ -24,7 +23,7 @@ from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, Te
 from regard.nn.device import choose_device
 from regard.page.html import cards, table
 from regard.page.svg import bar_chart
-from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TaggedData
 from regard.tasks.labels import LABELS, accuracy, label_scores, macro_f1, read_labels, write_labels
 from regard.tasks.tagger import FRAME, Pieces, WordTagger, pieces_of, written
@@ -207,12 +206,8 @@ class TaggingTask:
 
 def load_tagger(folder: str | Path) -> WordTagger:
     """The tagger of a run folder; a run of another task is refused."""
-    tasks.register()  # so that a run of any task is understood
     run = Run(folder)
-    task = from_dict(TaskConfig, run.section("task"), "task")
-    if not isinstance(task, Tagging):
-        raise RunError(f"{run.path} was trained for the task {task.kind!r}, not to tag")
-    return task.load(run)
+    return task_of(run, Tagging, "tag").load(run)
 
 
 def _keeps_the_contract(task: TaggingTask) -> Task:

@@ -13,9 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard import tasks
-from regard.checkpoint import TOKENS, Run, RunError, load_both, load_tokenizer
-from regard.config import ConfigError, Rate, Size, change, from_dict, to_dict
+from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
+from regard.config import ConfigError, Rate, Size, change, to_dict
 from regard.data.batches import Batches
 from regard.data.files import DataError
 from regard.data.pairs import Pair, skipped
@@ -32,7 +31,7 @@ from regard.nn.losses import words_loss
 from regard.page.html import cards
 from regard.page.svg import bar_chart, word_matrix
 from regard.tasks.alignment import choose_reading, cross_weights
-from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import PairData
 from regard.tasks.scores import bleu, bleu_by_length, chrf
 from regard.tasks.translator import Translator, padded
@@ -241,12 +240,8 @@ class TranslationTask:
 
 def load_translator(folder: str | Path) -> Translator:
     """The translator of a run folder; a run of another task is refused."""
-    tasks.register()  # so that a run of any task is understood
     run = Run(folder)
-    task = from_dict(TaskConfig, run.section("task"), "task")
-    if not isinstance(task, Translation):
-        raise RunError(f"{run.path} was trained to {task.kind}, not to translate")
-    return task.load(run)
+    return task_of(run, Translation, "translate").load(run)
 
 
 def say_skipped(pairs: Iterable[Pair], which: str, say: Say) -> None:
