@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from regard.cli.progress import counting
+
 SIGNATURE = "every token once, with at least half of the context before it; bytes of UTF-8"
 
 
@@ -23,7 +25,8 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     if not len(ids):
         raise DataError("the text is empty: there is nothing to score")
     start = time.perf_counter()
-    score = measure(writer.model, ids, size, writer.context)
+    with counting("tokens scored", len(ids)) as done:
+        score = measure(writer.model, ids, size, writer.context, done)
     seconds = time.perf_counter() - start
     return {
         "scores": {name: {"score": value, "signature": SIGNATURE} for name, value in score.metrics().items()},

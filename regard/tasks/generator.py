@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from regard.models import TextWriter
 
 TOKENS = 100  # that are written where nothing else is asked for
 AT_ONCE = 1 << 14  # tokens that are scored together
+PIECES = 64  # of a text that are tokenized together
 ROWS = 512  # of which all log-probabilities are made at once
 BAD = "\ufffd"  # of bytes that are no whole character yet
 LONGEST_CHARACTER = 4  # bytes
@@ -141,19 +143,22 @@ def chosen_drawing(**options: Any) -> Decoding:
 # --- texts as one stream of tokens ------------------------------------------------------------------------------------
 
 
-def token_rows(tokenizer: Tokenizer, documents: Iterable[Document]) -> Iterator[list[int]]:
-    """The tokens of texts, piece by piece, with the end between two of them."""
-    for piece in Pieces(documents):
-        yield [END] if piece is None else tokenizer.encode([piece])[0]
+def token_rows(tokenizer: Tokenizer, documents: Iterable[Document]) -> Iterator[tuple[list[int], int]]:
+    """The tokens of texts, piece by piece, and of how many bytes; between two texts stands the end, which has none."""
+    stream = iter(Pieces(documents))
+    while some := list(itertools.islice(stream, PIECES)):  # together, so that all cores cut them
+        rows = iter(tokenizer.encode([piece for piece in some if piece is not None]))
+        for piece in some:
+            yield ([END], 0) if piece is None else (next(rows), len(piece.encode("utf-8")))
 
 
 def encoded(tokenizer: Tokenizer, documents: Iterable[Document]) -> tuple[NDArray[np.int64], int]:
     """All tokens in one row, and how many bytes of text they are."""
     rows: list[NDArray[np.int64]] = []
     size = 0
-    for piece in Pieces(documents):
-        size += 0 if piece is None else len(piece.encode("utf-8"))
-        rows.append(np.array([END] if piece is None else tokenizer.encode([piece])[0], dtype=np.int64))
+    for row, count in token_rows(tokenizer, documents):
+        rows.append(np.array(row, dtype=np.int64))
+        size += count
     return (np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)), size
 
 
@@ -185,13 +190,21 @@ def sliding(ids: NDArray[np.int64], context: int) -> Iterator[tuple[NDArray[np.i
 
 
 @torch.no_grad()
-def measure(model: TextWriter, ids: NDArray[np.int64], size: int, context: int) -> Score:
-    """What a stream of tokens costs a model."""
+def measure(
+    model: TextWriter,
+    ids: NDArray[np.int64],
+    size: int,
+    context: int,
+    done: Callable[[int], None] | None = None,
+) -> Score:
+    """What a stream of tokens costs a model; `done` hears how many more are scored."""
     device, nats = next(model.parameters()).device, 0.0
     for windows, scored in sliding(ids, context) if len(ids) else ():
         read, targets = shifted(windows, device)
         chosen = torch.from_numpy(scored).to(device)
         nats += float(model.head.total_loss(model.features(read)[chosen], targets[chosen]))
+        if done is not None:
+            done(int(scored.sum()))
     return Score(nats, len(ids), size)
 
 

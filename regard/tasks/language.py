@@ -31,7 +31,7 @@ from regard.nn.losses import words_loss
 from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TextData
-from regard.tasks.generator import Generator, encoded, measure, shifted, token_rows, unknown
+from regard.tasks.generator import BAD, Generator, encoded, measure, shifted, token_rows, unknown
 
 HELD_OUT = 10  # percent of the training text, where no other is given for validation
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
@@ -96,7 +96,7 @@ class LanguageTask:
         self.tokenizer = load_tokenizer(Run(folder))
         if not (tokens / HEADER).exists():
             say("tokenizing")
-            rows = ((row,) for row in token_rows(self.tokenizer, train))
+            rows = ((row,) for row, _ in token_rows(self.tokenizer, train))
             write_store(tokens, rows, self.tokenizer.vocabulary, sides=1, fingerprint=self.tokenizer.fingerprint)
         self.store = Store.open(tokens)
         self.valid, self.size = self.validation(valid, say)
@@ -109,6 +109,8 @@ class LanguageTask:
             raise DataError("the validation text is empty")
         if self.config.validated is not None and self.config.validated < len(ids):
             ids = ids[: self.config.validated]
+            while self.tokenizer.decode(ids.tolist()).endswith(BAD) and len(ids) > 1:  # the bytes of half a character
+                ids = ids[:-1]
             size = len(self.tokenizer.decode(ids.tolist()).encode("utf-8"))
         if count := unknown(ids):
             say(f"{count:,} tokens of the validation text are unknown: bits per byte do not say what they cost")

@@ -135,6 +135,16 @@ def test_documents_are_parted_by_the_end(tmp_path: Path) -> None:
     assert task.size == len("abcdef")
 
 
+def test_only_so_many_tokens_are_validated_and_their_bytes_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("é" * 50, encoding="utf-8")
+    config = LanguageModelling(
+        train=TextData(file=str(path)), valid=TextData(file=str(path)), tokenizer="byte", context=8, validated=11
+    )
+    task = config.open(tmp_path / "run", lambda _: None)
+    assert len(task.valid) == task.size == 10  # half of an é is left out
+
+
 def test_models_that_cannot_learn_it_are_refused(home: Path, tmp_path: Path) -> None:
     data = TextData(file=str(home / "train.txt"))
     with pytest.raises(ConfigError, match="a context of 100 is more than the 64 places of the model"):
