@@ -218,6 +218,21 @@ def test_forgotten_words_become_unknown_and_ends_stay(tmp_path: Path) -> None:
     assert torch.equal(lost == END, tokens == END)
 
 
+@pytest.mark.parametrize("frozen", [True, False])
+def test_another_classifier_can_begin_from_a_run(home: Path, regard: Say, tmp_path: Path, frozen: bool) -> None:
+    (tmp_path / "t.tsv").write_text("It is a fine one.\tyes\nIt is a dull one.\tno\n" * 20, encoding="utf-8")
+    run, data = tmp_path / "run", ["--train", tmp_path / "t.tsv", "--valid", tmp_path / "t.tsv"]
+    steps = ["--max-steps", "20", "--validate-every", "20", "--rate", "0.01", "--average", "none"]
+    begin = ["--from", home / "classifier", *(["--frozen"] if frozen else [])]
+    assert regard("train", "classify", "--run", run, *data, *begin, *steps)[0] == 0
+    assert (run / "tokenizer.json").read_bytes() == (home / "classifier" / "tokenizer.json").read_bytes()
+    before, after = (read_tensors(Run(one).weights_path) for one in (home / "classifier", run))
+    readers = [name for name in before if name.startswith("reader.")]
+    assert readers
+    assert all(before[name].equal(after[name]) for name in readers) == frozen
+    assert library.load(run)("It is a fine one.") == "yes"
+
+
 # --- mistakes ---------------------------------------------------------------------------------------------------------
 
 

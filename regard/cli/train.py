@@ -71,6 +71,7 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import Run
     from regard.training.recipes import make_recipe
+    from regard.training.records import figure
     from regard.training.session import resume, start
 
     folder = Run(options.run)
@@ -91,7 +92,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
             f"go on with: regard {options.verb} {options.task} --run {options.run} --resume"
         )
         return
-    metrics = "  ".join(f"{name} {value:.2f}" for name, value in progress.metrics.items())
+    metrics = "  ".join(f"{name} {figure(value)}" for name, value in progress.metrics.items())
     print(f"{options.run}: step {progress.step:,}  {metrics}  (best at step {progress.best_step:,})")
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from torch import Tensor
 
 from regard.config import Rate
 from regard.models.base import LabellerConfig, TextLabeller, TextModelConfig, TextReader, TextReaderConfig
-from regard.models.encoder import Encoder
 from regard.models.recurrent_encoder import RecurrentEncoder
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
@@ -65,8 +64,3 @@ class ClassifierModel(TextLabeller):
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         pool = self.pool.cost(Shape(batch, length, length))
         return self.reader.cost(batch, length, source_length) + pool + self.output.cost(batch)
-
-
-def bare(reader: TextReaderConfig) -> TextReaderConfig:
-    """As far as its states: what a reader was trained to say about them is not needed to judge them anew."""
-    return replace(reader, pool=None, head=None) if isinstance(reader, Encoder) else reader

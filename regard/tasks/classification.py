@@ -22,7 +22,6 @@ from regard.data.sentences import fitting, sentence_tokens
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import END, UNKNOWN, Kind, Tokenizer
 from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextLabeller, TextReaderConfig
-from regard.models.classifier import bare
 from regard.nn.device import choose_device
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.classification_report import report
@@ -72,7 +71,7 @@ class Classification(TaskConfig, kind="classify"):
             raise ConfigError(f"model: one of kind {model.kind} gives a text no label; take one of kind classifier")
 
     def around(self, reader: TextReaderConfig) -> ModelConfig:
-        return Classifier(reader=bare(reader), init=reader.init)
+        return Classifier(reader=reader, pooled_dropout=0.3, init=reader.init)
 
     def open(self, folder: Path, say: Say) -> ClassificationTask:
         return ClassificationTask(self, folder, say)

@@ -153,6 +153,11 @@ def progress(total: int) -> Output:
     return Bar(total) if sys.stderr.isatty() else PlainLines(total)
 
 
+def figure(value: float) -> str:
+    """A score or a loss with the four digits that say something: 39.62, 0.9184."""
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
 def duration(seconds: float) -> str:
     """3:05, or 1:02:09."""
     minutes, rest = divmod(round(max(seconds, 0)), 60)

@@ -8,7 +8,7 @@ from regard.checkpoint import Run, read_text, write_text
 from regard.page.html import cards, code, figures, folded, page, table
 from regard.page.svg import Curve, line_chart
 from regard.tasks import OBJECTIVES
-from regard.training.records import Record, duration, read_records
+from regard.training.records import Record, duration, figure, read_records
 
 APART = 4  # times the height of another: then two curves do not share a picture
 Section = tuple[str, str]  # a heading, and ready HTML
@@ -32,7 +32,7 @@ def summary(records: Sequence[Record], validations: Sequence[Record]) -> str:
     if not validations:
         return ""
     last, steps = validations[-1], [record for record in records if record["event"] == "step"]
-    values = {name: f"{value:.2f}" for name, value in last["metrics"].items()}
+    values = {name: figure(value) for name, value in last["metrics"].items()}
     values["steps"] = f"{last['step']:,}"
     values["training time"] = duration(last["seconds"])
     if steps:
