@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 import regard.zoo
 from regard.config import Config, Part, change, fields_of, kinds
+from regard.data.tokenizers import END
 from regard.models import (
     BiLMModel,
     Decoder,
@@ -149,6 +150,10 @@ def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tenso
     if isinstance(model.config, Turing):
         bits = torch.randint(0, 2, (batch, length, model.config.inputs))
         return (bits.to(next(model.parameters()).dtype),)
+    if isinstance(model, TextLabeller):
+        text = tokens(batch, length)
+        text[:, length // 2] = END  # of a sentence
+        return (text,)
     return tuple(tokens(batch, length) for _ in range(2 if isinstance(model, SourceWriter) else 1))
 
 
