@@ -276,7 +276,8 @@ def test_a_model_or_run_for_something_else_is_refused(home: Path, regard: Say, t
     answer = regard("train", "classify", "--run", tmp_path / "run", *data, "--preset", "gpt2")
     assert "model: one of kind decoder gives a text no label" in complaint(answer)
     assert "was trained for the task 'translate', not to classify" in complaint(regard("classify", toy.good, "a"))
-    assert "was trained for the task 'classify', not to translate" in complaint(regard("translate", home / "classifier", "a"))
+    said = complaint(regard("translate", home / "classifier", "a"))
+    assert "was trained for the task 'classify', not to translate" in said
 
 
 @pytest.mark.parametrize("text", ["", "{", '["a", 1]'])
