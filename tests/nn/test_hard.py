@@ -19,10 +19,10 @@ from regard.nn.losses import gathering, words_loss
 from regard.nn.masks import real_tokens
 
 VOCABULARY, SOURCE, TARGET = 7, 3, 2
-DRAWN = Hard(entropy=0.0, expected=0.0)
+DRAWN = Hard(weight=1.0, entropy=0.0, expected=0.0)
 READERS: dict[str, ReaderConfig] = {
     "bahdanau": Bahdanau(choice=DRAWN),
-    "bahdanau-row": Bahdanau(choice=Hard(reward="row", entropy=0.0, expected=0.0)),
+    "bahdanau-row": Bahdanau(choice=Hard(reward="row", weight=1.0, entropy=0.0, expected=0.0)),
     "luong": Luong(choice=DRAWN),
     "luong-parallel": Luong(choice=DRAWN, feeding=False),
     "luong-window": Luong(choice=DRAWN, window=Predictive(reach=2)),
@@ -128,7 +128,7 @@ def drawn_loss(model: RecurrentModel, source: Tensor, target: Tensor, labels: Te
 
 @pytest.mark.parametrize("reward", ["row", "rest"])
 def test_the_baseline_lowers_the_variance(reward: str) -> None:
-    model, parts = built(Bahdanau(choice=Hard(reward=reward, entropy=0.0, expected=0.0))), example()  # type: ignore[arg-type]
+    model, parts = built(Bahdanau(choice=Hard(reward=reward, weight=1.0, entropy=0.0, expected=0.0))), example()  # type: ignore[arg-type]
     estimates(model, *parts, batches=30)  # the baseline learns what is usual
     assert choice_of(model).baseline[1] > 0.9
     with_baseline = estimates(model, *parts, batches=40).var(0).sum()
@@ -142,7 +142,7 @@ def test_rewarding_a_draw_by_the_words_after_it_alone_varies_less() -> None:
     parts, spreads = example(length=12), {}
     for reward in ("row", "rest"):
         torch.manual_seed(1)
-        model = built(Bahdanau(choice=Hard(reward=reward, entropy=0.0, expected=0.0)))  # type: ignore[arg-type]
+        model = built(Bahdanau(choice=Hard(reward=reward, weight=1.0, entropy=0.0, expected=0.0)))  # type: ignore[arg-type]
         estimates(model, *parts, batches=20)
         spreads[reward] = estimates(model, *parts, batches=30).var(0).sum()
     assert spreads["rest"] < spreads["row"]

@@ -56,10 +56,12 @@ class Hard(ChoiceConfig, kind="hard"):
     grows with its reward, the log-likelihood of the target words, less a baseline: the moving average of past words,
     which forgets at rate 1 - `decay`. A draw is rewarded by the whole "row", as in the paper, or by the "rest", the
     words from it on, as earlier ones cannot depend on it: the same mean, less variance. `entropy` weighs a bonus for
-    undecided chances. The share `expected` of the rows is read softly instead, which steadies learning.
+    undecided chances, `weight` the reward: one gives the exact gradient's mean, less gives it less say beside the
+    gradients that do not vary. The share `expected` of the rows is read softly instead, which steadies learning.
     """
 
     reward: Literal["row", "rest"] = "rest"
+    weight: Share = 0.1
     decay: Rate = 0.9
     entropy: Share = 0.002
     expected: Rate = 0.5
@@ -116,7 +118,7 @@ class HardChoice(Choice):
         spread = -(shares * logs).sum(-1)
         gain = self.gain(outcome).to(shares.dtype)
         self.remember(outcome)
-        wanted = ((gain * chosen + self.config.entropy * spread) * (outcome.real & drawn)).sum()
+        wanted = ((self.config.weight * gain * chosen + self.config.entropy * spread) * (outcome.real & drawn)).sum()
         return wanted.detach() - wanted
 
     @torch.no_grad()
