@@ -10,11 +10,11 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from threading import active_count
 from typing import Any, TypeVar
 
 import torch
@@ -43,7 +43,7 @@ def side_by_side(work: Callable[[T], R], batches: Sequence[T], device: torch.dev
 
 def forkable(device: torch.device) -> bool:
     """Whether a copy of this process can go on alone: other threads of Python's might hold a lock that it needs."""
-    return sys.platform == "linux" and device.type == "cpu" and threading.active_count() == 1
+    return sys.platform == "linux" and device.type == "cpu" and active_count() == 1
 
 
 JOB: list[Callable[[Any], Any]] = []  # of a worker: what it does with every batch
