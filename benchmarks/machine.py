@@ -17,7 +17,9 @@ def memory(field: str, process: int | str = "self") -> float:
 
 
 def foreign_work() -> float:
-    """Core-seconds that others have worked since boot, other guests of the host included."""
+    """Core-seconds that others than this process and its ended workers have worked since boot, other guests of the host
+    included."""
     user, nice, system, _idle, _wait, irq, soft, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
     everyone = (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
-    return everyone - time.process_time()
+    own = os.times()
+    return everyone - time.process_time() - own.children_user - own.children_system
