@@ -6,7 +6,6 @@ arXiv:1409.0473, figure 2, that attention takes the fall away.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +30,7 @@ from regard.zoo.transformer import transformer
 FIXED, ATTENTION, TRANSFORMER = "fixed context", "attention", "Transformer"
 LONG = "long"  # the split of sentences that are longer than all others
 EVEN = 40_000  # pairs that are learnt, where no number is given
+LEAST = 100  # pairs are looked through
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Bottleneck(Translators, kind="bottleneck"):
     """A recurrent translator with one fixed context, one with Bahdanau's attention, and a Transformer of so many
     `layers` and `heads`, all `width` wide and of equal size.
 
-    `lengths` end the groups of sentences, in words of the source. Of a corpus with a split of long sentences as many of
-    each group are learnt, unless `even` is false: so that it is length that is seen, not how rare it is. What loses
-    less than `tolerance` BLEU from the shortest to the longest group of trained lengths, holds.
+    `lengths` end the groups of sentences, in words of the source. Of a corpus with a split of long sentences as many
+    words of each group are learnt, unless `even` is false: so that it is length that is seen, not how rare it is. What
+    loses less than `tolerance` BLEU from the shortest to the longest group of trained lengths, holds.
     """
 
     budget: Positive = 24.0
@@ -78,7 +78,7 @@ class Bottleneck(Translators, kind="bottleneck"):
         return by_length(self.held_out, self.tested(), self.lengths, self.sentences, trained)
 
     def examples(self, shared: Path) -> tuple[PairData, PairData]:
-        """Short and long sentences in equal numbers, none of which is tested."""
+        """As many words in short sentences as in long ones, none of which is tested."""
         if not self.even or LONG not in self.tested():
             return super().examples(shared)
         files = {split: shared / f"{split}.tsv" for split in ("valid", "train")}
@@ -87,8 +87,8 @@ class Bottleneck(Translators, kind="bottleneck"):
             if not path.exists():
                 many = self.valid if split == "valid" else self.pairs or EVEN
                 without = without or {pair.source for pair in self.test}
-                sources = [self.named(name, 5 * many // 4).pairs() for name in (split, LONG)]
-                pairs = evenly(sources, self.lengths, math.ceil(many / len(self.lengths)), without)
+                sources = [self.named(name, max(LEAST, 5 * many // 4)).pairs() for name in (split, LONG)]
+                pairs = evenly(sources, self.lengths, many, without)
                 without |= {pair.source for pair in pairs}
                 write_text(path, "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
         return PairData(file=str(files["train"])), PairData(file=str(files["valid"]))

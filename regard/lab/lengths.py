@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -61,11 +62,16 @@ def fill(pairs: Iterable[Pair], lengths: Sequence[int], wanted: int, known: set[
 def evenly(
     sources: Iterable[Iterable[Pair]], lengths: Sequence[int], wanted: int, without: Collection[str]
 ) -> list[Pair]:
-    """At most so many sentences of each length, from one source after the other, `without` these."""
+    """About so many sentences, as many words of each length, from one source after the other, `without` these.
+
+    Batches are made by tokens: so a model reads as many batches of each length.
+    """
+    shares = [1 / (low + high) for low, high in zip((0, *lengths), lengths, strict=False)]
+    most = [math.ceil(wanted * share / sum(shares)) for share in shares]
     groups: list[list[Pair]] = [[] for _ in lengths]
     for source in sources:
         for pair in source:
             place = bisect_left(lengths, len(pair.source.split()))
-            if place < len(lengths) and len(groups[place]) < wanted and pair.source not in without:
+            if place < len(lengths) and len(groups[place]) < most[place] and pair.source not in without:
                 groups[place].append(pair)
     return [pair for group in groups for pair in group]
