@@ -57,6 +57,7 @@ Size = Annotated[int, Within(low=1)]
 Count = Annotated[int, Within(low=0)]
 Rate = Annotated[float, Within(low=0, below=1)]
 Positive = Annotated[float, Within(low=1e-30)]
+Weight = Annotated[float, Within(low=0)]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.config import Part
+from regard.nn.agreement import agreeing_cross_entropy, linear_agreeing_cross_entropy
 from regard.nn.cost import Cost
 from regard.nn.crossentropy import linear_cross_entropy
 from regard.nn.embeddings import Embedding, check_tied
@@ -53,6 +54,12 @@ class Head(nn.Module):
             exact, targets.flatten(), ignore_index=ignore, label_smoothing=smoothing, reduction="sum"
         )
 
+    def agreeing_loss(self, hidden: Tensor, targets: Tensor, agreement: float, smoothing: float = 0.0) -> Tensor:
+        """The sum over targets (N,) where two passes (2, N, D) shall agree: R-Drop, arXiv:2106.14448."""
+        logs = self.log_probs(hidden)
+        exact = logs.to(torch.promote_types(logs.dtype, torch.float32))
+        return agreeing_cross_entropy(exact, targets, agreement, smoothing)
+
     def cost(self, tokens: int) -> Cost:
         """Of `logits`, and of what `loss` keeps."""
         raise TypeError(f"{type(self).__name__} does not say what it costs")
@@ -91,6 +98,10 @@ class LinearOutput(Head):
     def total_loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
         rows = self.transform(hidden).flatten(0, -2)
         return linear_cross_entropy(rows, self.weight, self.bias, targets.flatten(), smoothing, ignore)
+
+    def agreeing_loss(self, hidden: Tensor, targets: Tensor, agreement: float, smoothing: float = 0.0) -> Tensor:
+        rows = self.transform(hidden)
+        return linear_agreeing_cross_entropy(rows, self.weight, self.bias, targets, agreement, smoothing)
 
     def cost(self, tokens: int) -> Cost:
         vocabulary, width = self.weight.shape

@@ -65,3 +65,21 @@ def words_loss(
     with gathering(model) as extra:
         hidden = read()
     return head.total_loss(hidden, labels, smoothing) + extra.total(lambda: outcome(head, hidden, labels))
+
+
+def agreeing_loss(
+    model: nn.Module,
+    head: Head,
+    read: Callable[[], Tensor],
+    labels: Tensor,
+    agreement: float,
+    smoothing: float = 0.0,
+    ignore: int = -100,
+) -> Tensor:
+    """The same where `read` makes hidden states (2B, T, D) of two passes over each example, which shall agree."""
+    with gathering(model) as extra:
+        hidden = read()
+    real = labels != ignore
+    rows = hidden.view(2, *labels.shape, -1)[:, real]
+    added = extra.total(lambda: outcome(head, hidden, labels.repeat(2, 1), ignore))
+    return head.agreeing_loss(rows, labels[real], agreement, smoothing) + added / 2

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
-from regard.config import ConfigError, Rate, Size, change, to_dict
+from regard.config import ConfigError, Rate, Size, Weight, change, to_dict
 from regard.data.batches import Batches
 from regard.data.files import DataError
 from regard.data.pairs import Pair, skipped
@@ -27,7 +27,7 @@ from regard.look.capture import look
 from regard.look.subject import Subject, recorded_reading
 from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
 from regard.nn.device import choose_device
-from regard.nn.losses import words_loss
+from regard.nn.losses import agreeing_loss, words_loss
 from regard.page.html import cards
 from regard.page.svg import bar_chart, word_matrix
 from regard.tasks.alignment import choose_reading, cross_weights
@@ -46,7 +46,8 @@ SAMPLES = 5
 class Translation(TaskConfig, kind="translate"):
     """Translate sentences. Pairs longer than `max_length` tokens on a side are dropped from training, and counted.
 
-    `splitting` is the chance with which a piece comes apart while training: more spellings where there is little data.
+    For little data: `splitting` is the chance with which a piece comes apart while training, for more spellings; with
+    `agreement` each pair is read twice, by other dropout, and what is expected shall agree so strongly (R-Drop).
     Of the validation pairs the first `validated` are translated; the loss is computed on all.
     """
 
@@ -60,6 +61,7 @@ class Translation(TaskConfig, kind="translate"):
     max_length: Size = 256
     smoothing: Rate = 0.1
     splitting: Rate = 0.0
+    agreement: Weight = 0.0
     validated: Size = 500
 
     def check_model(self, model: ModelConfig) -> None:
@@ -147,19 +149,25 @@ class TranslationTask:
         if self.splitter is not None:
             random = np.random.default_rng(int(torch.randint(1 << 31, ())))  # resumed with torch's own state
             sources, targets = self.splitter(sources, random), self.splitter(targets, random)
-        return self.pair_loss(model, sources, targets, self.config.smoothing)
+        return self.pair_loss(model, sources, targets, self.config.smoothing, self.config.agreement)
 
     def pair_loss(
-        self, model: Model, sources: Sequence[Any], targets: Sequence[Any], smoothing: float
+        self, model: Model, sources: Sequence[Row], targets: Sequence[Row], smoothing: float, agreement: float = 0.0
     ) -> tuple[Tensor, int]:
         translator = cast(SourceWriter, model)
         device = next(model.parameters()).device
-        source, keep = padded([np.append(row, END) for row in sources], device)
-        target, _ = padded([np.concatenate([[START], row, [END]]) for row in targets], device)
-        labels = target[:, 1:].masked_fill(target[:, 1:] == PAD, -100)
+        passes = 2 if agreement else 1
+        source, keep = padded([np.append(row, END) for row in sources] * passes, device)
+        target, _ = padded([np.concatenate([[START], row, [END]]) for row in targets] * passes, device)
+        labels = target[: len(targets), 1:]
+        labels = labels.masked_fill(labels == PAD, -100)
         # Padding stands at the end of targets and a causal decoder never sees it, so the decoder needs no mask.
         read = partial(translator.features, source, target[:, :-1], keep)
-        return words_loss(model, translator.head, read, labels, smoothing), sum(len(row) + 1 for row in targets)
+        if agreement:
+            loss = agreeing_loss(model, translator.head, read, labels, agreement, smoothing)
+        else:
+            loss = words_loss(model, translator.head, read, labels, smoothing)
+        return loss, sum(len(row) + 1 for row in targets)
 
     @torch.no_grad()
     def validate(self, model: Model) -> Validation:
