@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 NEVER = float("-inf")
-LOWEST = torch.finfo(torch.float32).min
+TINY = 1e-30
 FOLDS = 8
 MANY = 128  # columns from which on folding pays
 AT_ONCE = 1 << 18  # logits: what stays in a core's cache
@@ -73,29 +73,35 @@ def linear_best_words(
     slices, width = -(-words // size), size // FOLDS
     room = scratch((slices + 1) * rows * size, hidden).view(slices + 1, rows, size)
     logits, powers = room[:slices], room[slices]
-    peaks, totals = hidden.new_empty(rows, slices, width), hidden.new_empty(rows, slices + 1)
-    totals[:, slices] = NEVER  # of the barred word, where there is one
+    peaks, sums = hidden.new_empty(rows, slices, width), hidden.new_empty(slices, rows)
+    unbarred = hidden.new_empty(rows)  # the logits of the barred word, where there is one
     for number, start in enumerate(range(0, words, size)):
         end = min(start + size, words)
         part = logits[number]
-        part[:, end - start :] = NEVER
+        if end - start < size:
+            part[:, end - start :] = NEVER
         if bias is None:
             torch.mm(hidden, weight[start:end].t(), out=part[:, : end - start])
         else:
             torch.addmm(bias[start:end], hidden, weight[start:end].t(), out=part[:, : end - start])
+        torch.sum(torch.exp(part, out=powers), -1, out=sums[number])
         if barred is not None and start <= barred < end:
-            totals[:, slices] = part[:, barred - start]
+            unbarred.copy_(part[:, barred - start])
             part[:, barred - start] = NEVER
         torch.amax(part.view(rows, FOLDS, width), 1, out=peaks[:, number])
-        highest = peaks[:, number].amax(-1, keepdim=True).clamp_(min=LOWEST)  # where every word is barred
-        torch.sum(torch.sub(part, highest, out=powers).exp_(), -1, out=totals[:, number])
-        totals[:, number].log_().add_(highest.squeeze(-1))
     columns = peaks.view(rows, -1).topk(count, sorted=False).indices  # (B, count)
     inside = (columns % width).unsqueeze(-1) + torch.arange(0, size, width)  # (B, count, FOLDS)
     home = (columns // width).unsqueeze(-1)  # the slice of each
     places = (home * rows + torch.arange(rows)[:, None, None]) * size + inside
     values, best = logits.view(-1)[places.flatten(1)].topk(count)
-    return values, (home * size + inside).flatten(1).gather(1, best), totals.logsumexp(-1)
+    totals = sums.sum(0)
+    if bool(((totals > TINY) & (totals < 1 / TINY)).all()):
+        totals.log_()
+    else:  # beyond what exponentials can tell: such logits are seen in no trained model, but in a broken one
+        if barred is not None:
+            logits[barred // size, :, barred % size] = unbarred
+        totals = logits.transpose(0, 1).flatten(1).logsumexp(-1)
+    return values, (home * size + inside).flatten(1).gather(1, best), totals
 
 
 _own = threading.local()

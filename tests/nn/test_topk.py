@@ -35,9 +35,10 @@ def test_neighbours_in_one_column_are_all_found() -> None:
 @pytest.mark.parametrize("words", [5, 900, 10_007])
 @pytest.mark.parametrize("rows", [1, 3, 300])
 @pytest.mark.parametrize("barred", [None, 0, 4])
-def test_slices_give_what_all_logits_give(words: int, rows: int, barred: int | None) -> None:
-    hidden, weight, bias = torch.randn(rows, 16), torch.randn(words, 16), torch.randn(words)
-    bias[4] = 50.0  # so that barring it matters
+@pytest.mark.parametrize("level", [0.0, 200.0, -200.0])
+def test_slices_give_what_all_logits_give(words: int, rows: int, barred: int | None, level: float) -> None:
+    hidden, weight, bias = torch.randn(rows, 16), torch.randn(words, 16), torch.randn(words) + level
+    bias[4] += 50.0  # so that barring it matters
     values, places, totals = linear_best_words(hidden, weight, bias, 4, barred)
     logits = torch.nn.functional.linear(hidden, weight, bias)
     torch.testing.assert_close(totals, logits.logsumexp(-1))
