@@ -16,7 +16,7 @@ from regard.data.tokenizers import END, START, Tokenizer
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
 from regard.look.records import Look, Side
 from regard.models import EncoderModel, LabellerConfig, Model, SourceWriter, TextLabeller, TextWriter
-from regard.nn.device import choose_device
+from regard.nn.device import for_use
 
 LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer
 
@@ -114,7 +114,7 @@ def open_run(folder: str | Path) -> Subject:
     """The best weights of a run, whatever it was trained for."""
     run = Run(folder)
     model, tokenizer = load_both(run)
-    model = model.eval().to(choose_device())
+    model = for_use(model)
     reading = recorded_reading(run, model) if cross_layers(model) else None
     known = {(pair.source, pair.target): pair for pair in known_pairs(run)}
     labels = read_labels(run.path) if isinstance(model.config, LabellerConfig) else ()

@@ -23,7 +23,7 @@ from regard.data.tagged import words_in
 from regard.data.text import Sentences
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import BiLM, BiLMModel, Model, ModelConfig
-from regard.nn.device import choose_device
+from regard.nn.device import for_use
 from regard.nn.heads import Head
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.examples import TextData
@@ -69,7 +69,7 @@ class BiLMObjective(TaskConfig, kind="bilm"):
     def load(self, run: Run) -> ContextVectors:
         """The best weights of the run, ready to use."""
         model, tokenizer = load_both(run)
-        return ContextVectors(cast(BiLMModel, model.eval().to(choose_device())), tokenizer)
+        return ContextVectors(cast(BiLMModel, for_use(model)), tokenizer)
 
 
 class BiLMTask:

@@ -22,7 +22,7 @@ from regard.data.sentences import fitting, sentence_tokens
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import END, UNKNOWN, Kind, Tokenizer
 from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextLabeller, TextReaderConfig
-from regard.nn.device import choose_device
+from regard.nn.device import for_use
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.classification_report import report
 from regard.tasks.examples import LabelledData
@@ -203,7 +203,7 @@ def load_classifier(folder: str | Path) -> TextClassifier:
 
 
 def as_labeller(model: Model) -> TextLabeller:
-    return cast(TextLabeller, model.eval().to(choose_device()))
+    return cast(TextLabeller, for_use(model))
 
 
 @dataclass(frozen=True)

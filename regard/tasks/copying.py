@@ -17,7 +17,7 @@ from regard.checkpoint import Run, load_model
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
 from regard.models import Model, ModelConfig, Turing, TuringModel
-from regard.nn.device import choose_device
+from regard.nn.device import for_use
 from regard.nn.watch import watch
 from regard.page.html import cards
 from regard.page.svg import Curve, line_chart, word_matrix
@@ -67,7 +67,7 @@ class Copy(TaskConfig, kind="copy"):
     def load(self, run: Run) -> Copier:
         """The best weights of the run, ready to use."""
         model = load_model(run)
-        return Copier(cast(TuringModel, model.eval().to(choose_device())), self.longest)
+        return Copier(cast(TuringModel, for_use(model)), self.longest)
 
 
 class CopyTask:

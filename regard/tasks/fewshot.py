@@ -20,7 +20,7 @@ from regard.data.catalogue import data_set
 from regard.data.tokenizers import PAD, UNKNOWN, Tokenizer
 from regard.models import FewShot, FewShotModel, Model, ModelConfig, TextReaderConfig
 from regard.models.fewshot import CentroidLearner, SnailLearner
-from regard.nn.device import choose_device
+from regard.nn.device import for_use
 from regard.nn.masks import Mask
 from regard.nn.watch import watch
 from regard.page.html import cards
@@ -83,7 +83,7 @@ class FewShots(TaskConfig, kind="fewshot"):
     def load(self, run: Run) -> FewShotClassifier:
         """The best weights of the run, ready to use."""
         model, tokenizer = load_both(run)
-        return FewShotClassifier(cast(FewShotModel, model.eval().to(choose_device())), tokenizer, self.max_length)
+        return FewShotClassifier(cast(FewShotModel, for_use(model)), tokenizer, self.max_length)
 
 
 class FewShotTask:

@@ -26,7 +26,7 @@ from regard.decoding import Decoding, complete
 from regard.look.capture import look
 from regard.look.subject import Subject
 from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
-from regard.nn.device import choose_device
+from regard.nn.device import for_use
 from regard.nn.losses import words_loss
 from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
@@ -79,7 +79,7 @@ class LanguageModelling(TaskConfig, kind="lm"):
     def load(self, run: Run) -> Generator:
         """The best weights of the run, ready to use."""
         model, tokenizer = load_both(run)
-        return Generator(cast(TextWriter, model.eval().to(choose_device())), tokenizer, self.context)
+        return Generator(cast(TextWriter, for_use(model)), tokenizer, self.context)
 
 
 class LanguageTask:

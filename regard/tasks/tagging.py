@@ -20,7 +20,7 @@ from regard.data.files import DataError
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig, TokenLabeller
-from regard.nn.device import choose_device
+from regard.nn.device import for_use
 from regard.page.html import cards, table
 from regard.page.svg import bar_chart
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
@@ -71,7 +71,7 @@ class Tagging(TaskConfig, kind="tag"):
     def load(self, run: Run) -> WordTagger:
         """The best weights of the run, ready to use."""
         model, tokenizer = load_both(run)
-        labeller = cast(TokenLabeller, model.eval().to(choose_device()))
+        labeller = cast(TokenLabeller, for_use(model))
         return WordTagger(labeller, tokenizer, read_labels(run.path), self.max_length)
 
 

@@ -26,7 +26,7 @@ from regard.look.alignment import Reading, cross_layers, usual_reading, words_of
 from regard.look.capture import look
 from regard.look.subject import Subject, recorded_reading
 from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
-from regard.nn.device import choose_device
+from regard.nn.device import for_use
 from regard.nn.losses import agreeing_loss, words_loss
 from regard.page.html import cards
 from regard.page.svg import bar_chart, word_matrix
@@ -74,7 +74,7 @@ class Translation(TaskConfig, kind="translate"):
     def load(self, run: Run) -> Translator:
         """The best weights of the run, ready to use."""
         model, tokenizer = load_both(run)
-        model = model.eval().to(choose_device())
+        model = for_use(model)
         reading = recorded_reading(run, model) if cross_layers(model) else None
         return Translator(cast(SourceWriter, model), tokenizer, self.max_length, reading)
 

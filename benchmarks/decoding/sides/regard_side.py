@@ -19,6 +19,7 @@ from regard.data.batches import pad
 from regard.decoding import Decoding, translate
 from regard.decoding.parallel import side_by_side
 from regard.models import EncoderDecoderModel, ModelConfig
+from regard.nn.device import for_use
 
 
 def load(folder: Path, mode: Mode, length: int) -> Translate:
@@ -26,7 +27,7 @@ def load(folder: Path, mode: Mode, length: int) -> Translate:
     home = folder / "regard"
     model = from_dict(ModelConfig, json.loads((home / "config.json").read_text())).build()
     put_weights(model, read_tensors(home / "weights.safetensors"), str(home))
-    translator = cast(EncoderDecoderModel, model.eval())
+    translator = cast(EncoderDecoderModel, for_use(model, "cpu"))
     options = Decoding(beam=mode.beam, min_length=length, max_length=length)
 
     def work(batch: Sequence[Row]) -> list[Row]:
