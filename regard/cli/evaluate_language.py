@@ -26,13 +26,13 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
         raise DataError("the text is empty: there is nothing to score")
     start = time.perf_counter()
     with counting("tokens scored", len(ids)) as done:
-        score = measure(writer.model, ids, size, writer.context, done)
+        score = measure(writer.model, ids, size, writer.context, writer.tokenizer.start, done)
     seconds = time.perf_counter() - start
     return {
         "scores": {name: {"score": value, "signature": SIGNATURE} for name, value in score.metrics().items()},
         "context": writer.context,
         "tokens": score.tokens,
-        "unknown tokens": unknown(ids),
+        "unknown tokens": unknown(writer.tokenizer, ids),
         "bytes": score.size,
         "tokens per second": score.tokens / seconds,
     }

@@ -2,7 +2,8 @@
 
 Six kinds. `bpe` (the default), `unigram` and `byte` work on the bytes of UTF-8 and give back any text exactly; `char`
 does so for the characters it has seen; `wordpiece` and `word` split at white space and punctuation, and lose the
-spacing. The four special tokens have fixed ids in every kind, and no text becomes one of them, not even "</s>".
+spacing. The four special tokens have fixed ids in every kind that is trained here, and no text becomes one of them, not
+even "</s>". Tokenizers from elsewhere have others: what a special token is for is known by the name it bears.
 
 The same texts give the same file, byte for byte: the library's trainers depend on the order of its hash tables in two
 places (see `_wordpiece` and `_unigram`), and that is undone here.
@@ -18,7 +19,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import tokenizers
@@ -30,6 +31,13 @@ from regard.data.files import DataError
 
 PAD, START, END, UNKNOWN = range(4)
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
+NAMES = {  # what the special tokens of the world's tokenizers are called, by what they are for
+    "pad": ("<pad>", "[PAD]", "<|pad|>"),
+    "start": ("<s>", "[CLS]", "<cls>", "<bos>", "<|startoftext|>", "<|begin_of_text|>"),
+    "end": ("</s>", "[SEP]", "<sep>", "<eos>", "<|endoftext|>", "<|end_of_text|>"),
+    "unknown": ("<unk>", "[UNK]"),
+    "mask": ("<mask>", "[MASK]"),
+}
 
 Kind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
 Progress = Callable[[str], None]
@@ -41,16 +49,30 @@ REPORT = 100_000
 
 
 class Tokenizer:
-    """Turns texts into ids and back. Made by `train`, `load` or `from_json`; equal where the JSON is equal."""
+    """Turns texts into ids and back. Made by `train`, `load` or `from_json`; equal where the JSON is equal.
+
+    `start`, `end` and `pad` are the ids of special tokens; where one of them is missing, as GPT-2 has the end alone,
+    the end stands in for it. `opens` tells whether a text is read behind the start. `unknown` and `mask` may be None.
+    """
 
     def __init__(self, backend: tokenizers.Tokenizer) -> None:
         backend.encode_special_tokens = True  # the text "</s>" is text; the library does not keep this in the file
         self.backend = backend
         self._json = backend.to_str(pretty=False)
-        wrong = [token for place, token in enumerate(SPECIALS) if backend.token_to_id(token) != place]
-        if wrong:
-            raise DataError(f"the special tokens {', '.join(wrong)} do not have the ids that regard gives them")
-        self._pre = (json.loads(self._json)["pre_tokenizer"] or {}).get("type")
+        data = json.loads(self._json)
+        self.specials = frozenset(added["id"] for added in data["added_tokens"] if added["special"])
+        found = {role: self._named(names) for role, names in NAMES.items()}
+        end, start, pad = found["end"], found["start"], found["pad"]
+        if end is None:
+            raise DataError(f"no token ends a text: one of {', '.join(NAMES['end'])} must be there")
+        self.end, self.opens = end, start is not None
+        self.start, self.pad = end if start is None else start, end if pad is None else pad
+        self.unknown, self.mask = found["unknown"], found["mask"]
+        self._bytes = '"type":"ByteLevel"' in json.dumps(data["decoder"], separators=(",", ":"))
+
+    def _named(self, names: Sequence[str]) -> int | None:
+        ids = (self.backend.token_to_id(name) for name in names)
+        return next((i for i in ids if i is not None), None)
 
     @classmethod
     def train(
@@ -80,11 +102,10 @@ class Tokenizer:
     @property
     def kind(self) -> Kind:
         """The kind by which it was trained, as the file shows it."""
-        pre, model = self._parts()
-        if model == "BPE" and pre is None:
-            return "char"
-        if model == "BPE" and not pre["use_regex"]:
-            return "byte"
+        data = json.loads(self._json)
+        model = data["model"]["type"]
+        if model == "BPE" and not data["model"]["merges"]:
+            return "char" if data["pre_tokenizer"] is None else "byte"
         return _KINDS[model]
 
     @property
@@ -100,6 +121,10 @@ class Tokenizer:
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text; no special tokens are added."""
         return [encoding.ids for encoding in self.backend.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+    def framed(self, ids: Iterable[int]) -> NDArray[np.int64]:
+        """Between the start and the end, as encoders read a text."""
+        return np.array([self.start, *ids, self.end])
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids; special tokens are dropped."""
@@ -129,7 +154,7 @@ class Tokenizer:
         piece = self.backend.id_to_token(i) if i >= 0 else None
         if piece is None:
             raise ValueError(f"token {i} is not in the vocabulary of {self.vocabulary}")
-        if i < len(SPECIALS) or self._pre != "ByteLevel":
+        if i in self.specials or not self._bytes:
             return piece
         return bytes(_BYTES[letter] for letter in piece).decode("utf-8", errors="backslashreplace")
 
@@ -171,10 +196,6 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.kind}, {self.vocabulary:,} tokens)"
-
-    def _parts(self) -> tuple[Any, str]:
-        data = json.loads(self._json)
-        return data["pre_tokenizer"], data["model"]["type"]
 
 
 class _Lower:

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from regard.config import nearest
 from regard.data.pairs import Pair
-from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, translate
 from regard.look.alignment import alignment_error_rate, cross_layers
 from regard.look.labelling import described_layer, look_at_labels
@@ -162,7 +161,8 @@ def search(subject: Subject, source: Side, beam: int) -> list[int]:
     """The tokens of the best translation; at least one, since an empty one shows nothing."""
     assert isinstance(subject.model, SourceWriter)
     options = Decoding(beam=beam, min_length=1)
-    return translate(subject.model, row(subject, source), None, options, start=START, end=END)[0][0].tokens
+    start, end = subject.tokenizer.start, subject.tokenizer.end
+    return translate(subject.model, row(subject, source), None, options, start, end)[0][0].tokens
 
 
 def row(subject: Subject, side: Side) -> Tensor:
@@ -210,7 +210,7 @@ def follows(subject: Subject, side: Side) -> list[int | None]:
     """The token that stands after each place (in it, for an encoder); None where it is for the model to say."""
     if isinstance(subject.model, EncoderModel):
         return list(side.ids)
-    last = END if isinstance(subject.model, SourceWriter) else None
+    last = subject.tokenizer.end if isinstance(subject.model, SourceWriter) else None
     return [*side.ids[1:], last]
 
 

@@ -12,7 +12,7 @@ import torch
 from regard.checkpoint import Run, RunError, load_both, read_labels
 from regard.config import from_dict, nearest
 from regard.data.pairs import Pair
-from regard.data.tokenizers import END, START, Tokenizer
+from regard.data.tokenizers import Tokenizer
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
 from regard.look.records import Look, Side
 from regard.models import EncoderModel, LabellerConfig, Model, SourceWriter, TextLabeller, TextWriter
@@ -83,8 +83,8 @@ class Subject:
         words: Sequence[str] | None = None,
     ) -> Side:
         """With the special tokens of its side: a source and an encoder's text end, what is written starts."""
-        before = [] if name == "source" else [START]
-        after = [END] if self.stacks[name] == "encoder" else []
+        before = [] if name == "source" else [self.tokenizer.start]
+        after = [self.tokenizer.end] if self.stacks[name] == "encoder" else []
         whole = [*before, *ids, *after]
         longest = min(self.model.longest or LONGEST, LONGEST)
         if len(whole) > longest:

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from regard.data.batches import pad
-from regard.data.tokenizers import END, PAD, START
 from regard.decoding import Decoding, Hypothesis, translate
 from regard.look.capture import row
 from regard.look.subject import Subject
@@ -25,8 +24,8 @@ def beam_tree(subject: Subject, text: str, search: Decoding) -> dict[str, Any]:
     if not isinstance(model, SourceWriter):
         raise ValueError(f"a model of kind {subject.family!r} does not translate")
     source = row(subject, subject.side("source", text))
-    found = translate(model, source, None, search, start=START, end=END)[0]
-    endings = [[*one.tokens, END] if one.finished else list(one.tokens) for one in found]
+    found = translate(model, source, None, search, start=subject.tokenizer.start, end=subject.tokenizer.end)[0]
+    endings = [[*one.tokens, subject.tokenizer.end] if one.finished else list(one.tokens) for one in found]
     return tree(subject, found, endings, token_log_probs(subject, source, endings))
 
 
@@ -34,7 +33,8 @@ def token_log_probs(subject: Subject, source: torch.Tensor, rows: Sequence[Seque
     """Of each token of each row, as the model writes it after those before."""
     model = subject.model
     assert isinstance(model, SourceWriter)
-    read = torch.from_numpy(pad([np.array([START, *tokens[:-1]]) for tokens in rows], PAD)).to(subject.device)
+    start = subject.tokenizer.start
+    read = torch.from_numpy(pad([np.array([start, *tokens[:-1]]) for tokens in rows], start)).to(subject.device)
     memory = model.encode(source)
     hidden = model.decode(memory.select(torch.zeros(len(rows), dtype=torch.long, device=subject.device)), read)
     logs = model.head.log_probs(hidden).float()  # (n, T, V)
@@ -44,9 +44,9 @@ def token_log_probs(subject: Subject, source: torch.Tensor, rows: Sequence[Seque
 def tree(
     subject: Subject, found: Sequence[Hypothesis], rows: Sequence[Sequence[int]], logs: Sequence[Sequence[float]]
 ) -> dict[str, Any]:
-    token = subject.tokenizer.token
+    token, start = subject.tokenizer.token, subject.tokenizer.start
     nodes: list[dict[str, Any]] = [
-        {"id": 0, "parent": None, "token": token(START), "log_prob": 0.0, "probability": 1.0, "hypotheses": []}
+        {"id": 0, "parent": None, "token": token(start), "log_prob": 0.0, "probability": 1.0, "hypotheses": []}
     ]
     children: dict[tuple[int, int], int] = {}
     hypotheses = []

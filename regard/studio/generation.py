@@ -16,20 +16,19 @@ def generate(subject: Subject, asked: GenerateRequest) -> Iterator[dict[str, Any
 
     The draws are those of `regard.decoding.complete` with the same seed.
     """
-    from regard.data.tokenizers import END, START
     from regard.decoding.stream import write_on
     from regard.models import TextWriter
 
     model, tokenizer = subject.model, subject.tokenizer
     if not isinstance(model, TextWriter):
         raise ValueError(f"a model of kind {subject.family!r} does not write on from a prompt; take a language model")
-    prompt = [START, *tokenizer.encode([asked.prompt])[0]]
+    prompt = [tokenizer.start, *tokenizer.encode([asked.prompt])[0]]
     if model.longest is not None and len(prompt) > model.longest:
         raise ValueError(f"the prompt has {len(prompt) - 1} tokens; the model reads at most {model.longest - 1}")
     written: list[int] = []
     reason = "full"
-    for one in write_on(model, prompt, drawing(asked), END, asked.max_tokens):
-        if one.token == END:
+    for one in write_on(model, prompt, drawing(asked), tokenizer.end, asked.max_tokens):
+        if one.token == tokenizer.end:
             reason = "end"
             break
         written.append(one.token)

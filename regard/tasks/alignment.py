@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from regard.data.pairs import Pair
-from regard.data.tokenizers import END, START
 from regard.look.alignment import (
     Links,
     Matrix,
@@ -64,8 +63,8 @@ def cross_weights(
         chosen = pairs[start : start + BATCH]
         sources = [tokenizer.pieces(pair.source) for pair in chosen]
         targets = [tokenizer.pieces(pair.target) for pair in chosen]
-        source, keep = padded([np.array([*(piece[0] for piece in pieces), END]) for pieces in sources], device)
-        target, _ = padded([np.array([START, *(piece[0] for piece in pieces)]) for pieces in targets], device)
+        source, keep = padded([np.array([*(i for i, _, _ in pieces), tokenizer.end]) for pieces in sources], device)
+        target, _ = padded([np.array([tokenizer.start, *(i for i, _, _ in pieces)]) for pieces in targets], device)
         with watch(translator.model, layer) as seen:
             translator.model.features(source, target, keep)
         for name in seen:

@@ -21,13 +21,13 @@ from regard.data.files import DataError
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tagged import words_in
 from regard.data.text import Sentences
-from regard.data.tokenizers import Kind, Tokenizer
+from regard.data.tokenizers import END, START, Kind, Tokenizer
 from regard.models import BiLM, BiLMModel, Model, ModelConfig
 from regard.nn.device import for_use
 from regard.nn.heads import Head
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.examples import TextData
-from regard.tasks.tagger import FRAME, Pieces, pieces_of
+from regard.tasks.tagger import FRAME, pieces_of
 from regard.tasks.translator import padded
 
 IGNORED = -100  # the target of a place that predicts nothing
@@ -135,7 +135,7 @@ def predicted(model: Model, rows: Sequence[Row]) -> tuple[Tensor, Tensor, Head]:
     """
     bilm = cast(BiLMModel, model)
     assert bilm.head is not None
-    tokens, keep = padded([Pieces(row.tolist(), []).framed() for row in rows], next(model.parameters()).device)
+    tokens, keep = padded([np.array([START, *row, END]) for row in rows], next(model.parameters()).device)
     return bilm.features(tokens, keep), neighbours(tokens, keep), bilm.head
 
 
@@ -175,7 +175,7 @@ class ContextVectors:
         if not words:
             raise DataError("the text is empty: it has no words")
         pieces = pieces_of(self.tokenizer, words)
-        tokens, _ = padded([pieces.framed()], next(self.model.parameters()).device)
+        tokens, _ = padded([self.tokenizer.framed(pieces.ids)], next(self.model.parameters()).device)
         both = zip(*self.model.layers(tokens), strict=True)
         states = torch.stack([torch.cat([ahead[0], back[0]], -1) for ahead, back in both])
         return words, np.asarray(states[:, torch.tensor(pieces.firsts) + 1].float().cpu())

@@ -16,7 +16,7 @@ from torch import Tensor
 from regard.config import ConfigError, from_dict
 from regard.data.files import DataError
 from regard.data.text import Document, Pieces
-from regard.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizer
+from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, complete
 from regard.decoding.stream import write_on
 from regard.look.capture import look
@@ -81,7 +81,7 @@ class Generator:
     def stream(self, prompt: str, tokens: int, options: Decoding) -> Iterator[str]:
         """What follows a prompt, in pieces of whole characters as they are written."""
         waiting: list[int] = []
-        for one in write_on(self.model, self.read(prompt), options, END, tokens, window=self.context):
+        for one in write_on(self.model, self.read(prompt), options, self.tokenizer.end, tokens, window=self.context):
             waiting.append(one.token)
             text = self.tokenizer.decode(waiting)
             if text.endswith(BAD) and len(waiting) < LONGEST_CHARACTER:
@@ -98,23 +98,25 @@ class Generator:
         if room < 1:
             raise DataError(f"the prompt has {len(read) - 1} tokens; a beam needs some of the {self.context} in sight")
         search = from_dict(Decoding, {**vars(options), "max_length": min(tokens, room)})
-        found = complete(self.model, torch.tensor([read], device=self.device), None, search, END)[0]
+        found = complete(self.model, torch.tensor([read], device=self.device), None, search, self.tokenizer.end)[0]
         return [self.tokenizer.decode(one.tokens) for one in found]
 
     def read(self, prompt: str) -> list[int]:
-        """The tokens of a prompt behind the start, of which the last are in sight."""
-        return [START, *self.tokenizer.encode([prompt])[0][-(self.context - 1) :]] if self.context > 1 else [START]
+        """The tokens of a prompt, of which the last are in sight, behind the start, where its tokenizer has one."""
+        ids = self.tokenizer.encode([prompt])[0]
+        before = [self.tokenizer.start] if self.tokenizer.opens or not ids else []
+        return [*before, *ids[max(len(ids) + len(before) - self.context, 0) :]][: self.context]
 
     def score(self, text: str | Iterable[Document]) -> Score:
         """What a text costs, or several; every token is scored once, with at least half of the context before it."""
         documents = [Document("the text", lambda: [text])] if isinstance(text, str) else text
         ids, size = encoded(self.tokenizer, documents)
-        return measure(self.model, ids, size, self.context)
+        return measure(self.model, ids, size, self.context, self.tokenizer.start)
 
     def log_probs(self, text: str) -> list[tuple[str, float]]:
         """The tokens of a text with the log-probabilities that the model gives to them."""
         ids = np.array(self.tokenizer.encode([text])[0], dtype=np.int64)
-        logs = token_log_probs(self.model, ids, self.context)
+        logs = token_log_probs(self.model, ids, self.context, self.tokenizer.start)
         return [(self.tokenizer.token(int(i)), float(log)) for i, log in zip(ids, logs, strict=True)]
 
     def look(self, text: str, **options: Any) -> Look:
@@ -149,7 +151,7 @@ def token_rows(tokenizer: Tokenizer, documents: Iterable[Document]) -> Iterator[
     while some := list(itertools.islice(stream, PIECES)):  # together, so that all cores cut them
         rows = iter(tokenizer.encode([piece for piece in some if piece is not None]))
         for piece in some:
-            yield ([END], 0) if piece is None else (next(rows), len(piece.encode("utf-8")))
+            yield ([tokenizer.end], 0) if piece is None else (next(rows), len(piece.encode("utf-8")))
 
 
 def encoded(tokenizer: Tokenizer, documents: Iterable[Document]) -> tuple[NDArray[np.int64], int]:
@@ -162,17 +164,18 @@ def encoded(tokenizer: Tokenizer, documents: Iterable[Document]) -> tuple[NDArra
     return (np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)), size
 
 
-def unknown(ids: NDArray[np.int64]) -> int:
-    return int((ids == UNKNOWN).sum())
+def unknown(tokenizer: Tokenizer, ids: NDArray[np.int64]) -> int:
+    """How many of them stand for what the tokenizer does not know."""
+    return 0 if tokenizer.unknown is None else int((ids == tokenizer.unknown).sum())
 
 
 # --- scoring ----------------------------------------------------------------------------------------------------------
 
 
-def shifted(windows: NDArray[Any], device: torch.device) -> tuple[Tensor, Tensor]:
+def shifted(windows: NDArray[Any], start: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """What is read and what is to be predicted (B, T): a window is read behind the start, but for its last token."""
     targets = torch.from_numpy(np.ascontiguousarray(windows, dtype=np.int64)).to(device)
-    return torch.cat([targets.new_full((len(targets), 1), START), targets[:, :-1]], 1), targets
+    return torch.cat([targets.new_full((len(targets), 1), start), targets[:, :-1]], 1), targets
 
 
 def sliding(ids: NDArray[np.int64], context: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
@@ -180,7 +183,7 @@ def sliding(ids: NDArray[np.int64], context: int) -> Iterator[tuple[NDArray[np.i
     but the first window's with half a context before it."""
     stride = max(context // 2, 1)
     count = 1 + max(math.ceil((len(ids) - context) / stride), 0)
-    padded = np.concatenate([ids, np.full(count * stride + context - len(ids), PAD, dtype=np.int64)])
+    padded = np.concatenate([ids, np.zeros(count * stride + context - len(ids), dtype=np.int64)])
     rows = max(AT_ONCE // context, 1)
     for first in range(0, count, rows):
         starts = stride * np.arange(first, min(first + rows, count))
@@ -195,12 +198,13 @@ def measure(
     ids: NDArray[np.int64],
     size: int,
     context: int,
+    start: int,
     done: Callable[[int], None] | None = None,
 ) -> Score:
     """What a stream of tokens costs a model; `done` hears how many more are scored."""
     device, nats = next(model.parameters()).device, 0.0
     for windows, scored in sliding(ids, context) if len(ids) else ():
-        read, targets = shifted(windows, device)
+        read, targets = shifted(windows, start, device)
         chosen = torch.from_numpy(scored).to(device)
         nats += float(model.head.total_loss(model.features(read)[chosen], targets[chosen]))
         if done is not None:
@@ -209,12 +213,12 @@ def measure(
 
 
 @torch.no_grad()
-def token_log_probs(model: TextWriter, ids: NDArray[np.int64], context: int) -> NDArray[np.float64]:
+def token_log_probs(model: TextWriter, ids: NDArray[np.int64], context: int, start: int) -> NDArray[np.float64]:
     """Of each token of a stream."""
     device = next(model.parameters()).device
     found: list[NDArray[np.float64]] = []
     for windows, scored in sliding(ids, context) if len(ids) else ():
-        read, targets = shifted(windows, device)
+        read, targets = shifted(windows, start, device)
         chosen = torch.from_numpy(scored).to(device)
         hidden, wanted = model.features(read)[chosen], targets[chosen].unsqueeze(-1)
         for some, own in zip(torch.split(hidden, ROWS), torch.split(wanted, ROWS), strict=True):

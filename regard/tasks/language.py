@@ -20,7 +20,7 @@ from regard.config import ConfigError, Size, change
 from regard.data.files import DataError
 from regard.data.store import HEADER, Store, write_store
 from regard.data.text import Document, Share, Texts
-from regard.data.tokenizers import END, Tokenizer
+from regard.data.tokenizers import Tokenizer
 from regard.data.windows import Windows
 from regard.decoding import Decoding, complete
 from regard.look.capture import look
@@ -112,7 +112,7 @@ class LanguageTask:
             while self.tokenizer.decode(ids.tolist()).endswith(BAD) and len(ids) > 1:  # the bytes of half a character
                 ids = ids[:-1]
             size = len(self.tokenizer.decode(ids.tolist()).encode("utf-8"))
-        if count := unknown(ids):
+        if count := unknown(self.tokenizer, ids):
             say(f"{count:,} tokens of the validation text are unknown: bits per byte do not say what they cost")
         return ids, size
 
@@ -132,11 +132,11 @@ class LanguageTask:
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         writer = cast(TextWriter, model)
         windows = self.store.windows(0, indices, self.config.context)
-        read, targets = shifted(windows, next(model.parameters()).device)
+        read, targets = shifted(windows, self.tokenizer.start, next(model.parameters()).device)
         return words_loss(model, writer.head, partial(writer.features, read), targets), targets.numel()
 
     def validate(self, model: Model) -> Validation:
-        score = measure(cast(TextWriter, model), self.valid, self.size, self.config.context)
+        score = measure(cast(TextWriter, model), self.valid, self.size, self.config.context, self.tokenizer.start)
         return Validation(score.metrics(), self.samples(model))
 
     def samples(self, model: Model) -> list[dict[str, str]]:
@@ -144,8 +144,8 @@ class LanguageTask:
         given = min(PROMPT, max(self.config.context // 2, 1))
         passages = self.passages(given + CONTINUED)
         prompts = np.stack([passage[:given] for passage in passages])
-        read, _ = shifted(np.pad(prompts, ((0, 0), (0, 1))), next(model.parameters()).device)
-        found = complete(cast(TextWriter, model), read, None, DRAWING, END)
+        read, _ = shifted(np.pad(prompts, ((0, 0), (0, 1))), self.tokenizer.start, next(model.parameters()).device)
+        found = complete(cast(TextWriter, model), read, None, DRAWING, self.tokenizer.end)
         return [
             {
                 "source": self.line(passage[:given]),

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from regard.data.tagged import words_in
-from regard.data.tokenizers import END, START, Tokenizer
+from regard.data.tokenizers import Tokenizer
 from regard.models import TokenLabeller
 from regard.tasks.translator import padded
 
@@ -25,9 +25,6 @@ class Pieces:
 
     ids: list[int]
     firsts: list[int]
-
-    def framed(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        return np.array([START, *self.ids, END])
 
 
 def pieces_of(tokenizer: Tokenizer, words: Words) -> Pieces:
@@ -86,7 +83,8 @@ class WordTagger:
         found: dict[int, Tensor] = {}
         for start in range(0, len(order), batch):
             chosen = order[start : start + batch]
-            logits = self.model(*padded([parts[i].framed() for i in chosen], self.device)).float().cpu()
+            rows = [self.tokenizer.framed(parts[i].ids) for i in chosen]
+            logits = self.model(*padded(rows, self.device)).float().cpu()
             for i, row in zip(chosen, logits, strict=True):
                 found[i] = row[torch.tensor(parts[i].firsts) + 1]
             if done is not None:

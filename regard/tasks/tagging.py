@@ -138,7 +138,7 @@ class TaggingTask:
 
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         device = next(model.parameters()).device
-        rows = [Pieces(row.tolist(), []).framed() for row in self.store.rows(0, indices)]
+        rows = [self.tokenizer.framed(row) for row in self.store.rows(0, indices)]
         marks = [np.concatenate([[0], row, [0]]).astype(np.int64) for row in self.store.rows(1, indices)]
         labels, _ = padded(marks, device)
         logits = model(*padded(rows, device)).flatten(0, 1)

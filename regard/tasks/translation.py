@@ -20,7 +20,7 @@ from regard.data.files import DataError
 from regard.data.pairs import Pair, skipped
 from regard.data.splitting import Row, Splitter
 from regard.data.store import HEADER, Store, write_store
-from regard.data.tokenizers import END, PAD, START, Tokenizer
+from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding
 from regard.look.alignment import Reading, cross_layers, usual_reading, words_of
 from regard.look.capture import look
@@ -157,10 +157,12 @@ class TranslationTask:
         translator = cast(SourceWriter, model)
         device = next(model.parameters()).device
         passes = 2 if agreement else 1
-        source, keep = padded([np.append(row, END) for row in sources] * passes, device)
-        target, _ = padded([np.concatenate([[START], row, [END]]) for row in targets] * passes, device)
+        start, end = self.tokenizer.start, self.tokenizer.end
+        source, keep = padded([np.append(row, end) for row in sources] * passes, device)
+        target, real = padded([np.concatenate([[start], row, [end]]) for row in targets] * passes, device)
         labels = target[: len(targets), 1:]
-        labels = labels.masked_fill(labels == PAD, -100)
+        if real is not None:
+            labels = labels.masked_fill(~real[: len(targets), 1:], -100)
         # Padding stands at the end of targets and a causal decoder never sees it, so the decoder needs no mask.
         read = partial(translator.features, source, target[:, :-1], keep)
         if agreement:

@@ -14,7 +14,7 @@ from torch import Tensor
 from regard.config import from_dict
 from regard.data.batches import pad
 from regard.data.files import DataError
-from regard.data.tokenizers import END, PAD, START, Tokenizer
+from regard.data.tokenizers import PAD, Tokenizer
 from regard.decoding import Decoding, Hypothesis, translate
 from regard.decoding.parallel import side_by_side
 from regard.look.alignment import Reading
@@ -116,8 +116,8 @@ class Translator:
         batches = [order[start : start + batch] for start in range(0, len(order), batch)]
 
         def work(chosen: Sequence[int]) -> list[list[Hypothesis]]:
-            source, keep = padded([np.array([*rows[i], END]) for i in chosen], self.device)
-            return translate(self.model, source, keep, options, start=START, end=END)
+            source, keep = padded([np.array([*rows[i], self.tokenizer.end]) for i in chosen], self.device)
+            return translate(self.model, source, keep, options, self.tokenizer.start, self.tokenizer.end)
 
         alone = options.sample or observed(self.model)  # what is drawn or watched has an order
         found = map(work, batches) if alone else side_by_side(work, batches, self.device)

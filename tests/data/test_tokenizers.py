@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+import tokenizers
 
 from regard.data.files import DataError
 from regard.data.tokenizers import END, LARGEST, PAD, SMALLEST, START, UNKNOWN, Kind, Tokenizer, suited
@@ -229,11 +230,28 @@ def test_an_unknown_kind_or_a_wrong_size_is_named() -> None:
         Tokenizer.train(corpus(), "byte", 300)
 
 
+def test_special_tokens_from_elsewhere_are_known_by_their_names() -> None:
+    backend = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    backend.add_special_tokens(["[UNK]", "[SEP]", "[CLS]", "[MASK]", "[PAD]"])
+    tokenizer = Tokenizer(backend)
+    assert (tokenizer.unknown, tokenizer.end, tokenizer.start, tokenizer.mask, tokenizer.pad) == (1, 2, 3, 4, 5)
+    assert tokenizer.opens
+    assert tokenizer.framed([0]).tolist() == [3, 0, 2]
+
+
+def test_the_end_stands_in_for_what_is_missing() -> None:
+    backend = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, []))
+    backend.add_special_tokens(["<|endoftext|>"])
+    tokenizer = Tokenizer(backend)
+    assert (tokenizer.start, tokenizer.pad, tokenizer.end) == (1, 1, 1)
+    assert (tokenizer.unknown, tokenizer.mask, tokenizer.opens) == (None, None, False)
+
+
 def test_a_damaged_or_foreign_file_is_named(trained: dict[Kind, Tokenizer], tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     with pytest.raises(DataError, match=r"tokenizer\.json: the tokenizer cannot be read"):
         Tokenizer.load(path)
-    for text in (trained["bpe"].to_json()[:-50], "{}", trained["bpe"].to_json().replace("<pad>", "[PAD]")):
+    for text in (trained["bpe"].to_json()[:-50], "{}", trained["bpe"].to_json().replace("</s>", "<stop>")):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(DataError, match=r"tokenizer\.json: "):
             Tokenizer.load(path)

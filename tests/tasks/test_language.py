@@ -166,7 +166,7 @@ def writer() -> TextWriter:
 def test_every_token_is_scored_once_with_half_a_context_before_it(count: int) -> None:
     ids = np.arange(4, 4 + count) % 40
     model = writer()
-    found = token_log_probs(model, ids, context=8)
+    found = token_log_probs(model, ids, context=8, start=START)
     assert len(found) == count
     for place in range(count):
         window = 0 if place < 8 else (place - 8) // 4 + 1  # windows begin every 4 tokens, and have 8
@@ -176,7 +176,7 @@ def test_every_token_is_scored_once_with_half_a_context_before_it(count: int) ->
             expected = model(torch.tensor([[START, *before]]))[0, -1].log_softmax(-1)[ids[place]]
         assert found[place] == pytest.approx(float(expected))
     assert sum(int(scored.sum()) for _, scored in sliding(ids, 8)) == count
-    assert measure(model, ids, 10, 8).nats == pytest.approx(-found.sum())
+    assert measure(model, ids, 10, 8, START).nats == pytest.approx(-found.sum())
 
 
 def test_bits_per_byte_count_bytes_and_not_tokens() -> None:
