@@ -131,3 +131,32 @@ def marian_layer(block: Any, layer: Any) -> list[Link]:
         *modules(block.feedforward.down, layer.fc2),
         *modules(block.feedforward_join.norm, layer.final_layer_norm),
     ]
+
+
+def gpt2(ours: Any, theirs: Any) -> list[Link]:
+    """GPT2LMHeadModel."""
+    body = theirs.transformer
+    links = [
+        same(ours.embedding.tokens.weight, body.wte.weight),
+        same(ours.decoder.position.table.weight, body.wpe.weight),
+        *modules(ours.decoder.norm, body.ln_f),
+    ]
+    for block, layer in zip(ours.decoder.blocks, body.h, strict=True):
+        links += gpt2_layer(block, layer, theirs.config.n_head)
+    return links
+
+
+def gpt2_layer(block: Any, layer: Any, heads: int) -> list[Link]:
+    qkv, fused = block.attention.qkv, layer.attn.c_attn
+    return [
+        Link(qkv.weight, lambda get: by_head(heads, *get(fused.weight).t().chunk(3))),
+        Link(qkv.bias, lambda get: by_head(heads, *get(fused.bias).chunk(3))),
+        transposed(block.attention.out.weight, layer.attn.c_proj.weight),
+        same(block.attention.out.bias, layer.attn.c_proj.bias),
+        *modules(block.attention_join.norm, layer.ln_1),
+        *modules(block.feedforward_join.norm, layer.ln_2),
+        transposed(block.feedforward.up.weight, layer.mlp.c_fc.weight),
+        same(block.feedforward.up.bias, layer.mlp.c_fc.bias),
+        transposed(block.feedforward.down.weight, layer.mlp.c_proj.weight),
+        same(block.feedforward.down.bias, layer.mlp.c_proj.bias),
+    ]

@@ -44,31 +44,7 @@ def gpt2_pair(small: bool = True) -> tuple[DecoderModel, nn.Module, list[Link]]:
         randomise(theirs)
     ours = get("gpt2", **(SMALL if small else {}), dropout=0, weight_dropout=0).build()
     assert isinstance(ours, DecoderModel)
-    body = theirs.transformer
-    links = [
-        link.same(ours.embedding.tokens.weight, body.wte.weight),
-        link.same(ours.decoder.position.table.weight, body.wpe.weight),
-        *link.modules(ours.decoder.norm, body.ln_f),
-    ]
-    for mine, other in zip(ours.decoder.blocks, body.h, strict=True):
-        attention = mine.attention
-        links += [
-            Link(
-                attention.qkv.weight,
-                lambda get, a=other.attn.c_attn.weight: link.by_head(config.n_head, *get(a).t().chunk(3)),
-            ),
-            Link(
-                attention.qkv.bias, lambda get, a=other.attn.c_attn.bias: link.by_head(config.n_head, *get(a).chunk(3))
-            ),
-            link.transposed(attention.out.weight, other.attn.c_proj.weight),
-            link.same(attention.out.bias, other.attn.c_proj.bias),
-            *link.modules(mine.attention_join.norm, other.ln_1),
-            *link.modules(mine.feedforward_join.norm, other.ln_2),
-            link.transposed(mine.feedforward.up.weight, other.mlp.c_fc.weight),
-            link.same(mine.feedforward.up.bias, other.mlp.c_fc.bias),
-            link.transposed(mine.feedforward.down.weight, other.mlp.c_proj.weight),
-            link.same(mine.feedforward.down.bias, other.mlp.c_proj.bias),
-        ]
+    links = link.gpt2(ours, theirs)
     link.copy(links, ours)
     return ours, theirs, links
 
