@@ -34,7 +34,7 @@ mimetypes.add_type("text/javascript", ".js")  # browsers run modules of no other
 
 
 def add_page(app: FastAPI) -> None:
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     def studio() -> HTMLResponse:
         try:
             text = (STATIC / "studio.html").read_text(encoding="utf-8")
@@ -42,7 +42,7 @@ def add_page(app: FastAPI) -> None:
             raise RefusalError(404, "the page of the studio is not part of this installation") from None
         return HTMLResponse(text, headers={"Content-Security-Policy": policy(text)})
 
-    @app.get("/favicon.ico", include_in_schema=False)
+    @app.api_route("/favicon.ico", methods=["GET", "HEAD"], include_in_schema=False)
     def favicon() -> HTMLResponse:
         """Browsers ask for it by themselves."""
         return HTMLResponse(status_code=204)

@@ -24,6 +24,11 @@ def test_the_page_is_served_with_its_files(client: TestClient) -> None:
         assert client.get(path).status_code == 200, path
 
 
+def test_whether_the_page_is_there_can_be_asked_without_it(client: TestClient) -> None:
+    answer = client.head("/")
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
 def test_modules_have_a_type_that_browsers_run(client: TestClient) -> None:
     answer = client.get("/static/dom.js")
     assert answer.headers["content-type"].startswith("text/javascript")

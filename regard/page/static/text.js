@@ -17,7 +17,7 @@ export function figure(value) {
 
 // A real minus sign.
 export function signed(text) {
-  return String(text).replace(/^-/, "−");
+  return String(text).replace(/^-(?=[\d.]*[1-9])/, "−").replace(/^-/, ""); // what rounds to zero has no sign
 }
 
 // "3 minutes ago", from seconds since 1970.

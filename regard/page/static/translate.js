@@ -54,7 +54,13 @@ async function showSentence(place, { run, params, signal, keep }, text) {
     const body = {
       run: run.name, text: source.value, target: state.target, without: state.without, best: 5, beam: BEAM,
     };
-    const found = await postLook("/api/look", body, inTime);
+    let found;
+    try {
+      found = await postLook("/api/look", body, inTime);
+    } catch (error) {
+      if (!wasLeft(error)) view.hidden = true; // what stands there is another sentence's
+      throw error;
+    }
     if (!source.value.trim()) return; // emptied meanwhile
     if (pair && state.target === null) {
       target.value = found.sides.target.text;
