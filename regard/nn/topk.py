@@ -78,37 +78,35 @@ def linear_best_words(
     if words <= size or exact(hidden).dtype != hidden.dtype:
         return best_words(exact(torch.nn.functional.linear(hidden, weight, bias)), count, barred)
     slices, width = -(-words // size), size // FOLDS
-    room = scratch((slices + 1) * rows * size, hidden).view(slices + 1, rows, size)
+    room = scratch((slices + 1) * size * rows, hidden).view(slices + 1, size, rows)
     logits, powers = room[:slices], room[slices]
-    peaks, sums = hidden.new_empty(rows, slices, width), hidden.new_empty(slices, rows)
+    peaks, sums = hidden.new_empty(slices, width, rows), hidden.new_empty(slices, rows)
     unbarred = hidden.new_empty(rows)  # the logits of the barred word, where there is one
     for number, start in enumerate(range(0, words, size)):
         end = min(start + size, words)
-        part = logits[number]
+        part = logits[number]  # a row for each word: with few states, the product is quicker this way round
         if end - start < size:
-            part[:, end - start :] = NEVER
-        if bias is None:
-            torch.mm(hidden, weight[start:end].t(), out=part[:, : end - start])
-        else:
-            torch.addmm(bias[start:end], hidden, weight[start:end].t(), out=part[:, : end - start])
-        torch.sum(torch.exp(part, out=powers), -1, out=sums[number])
+            part[end - start :] = NEVER
+        torch.mm(weight[start:end], hidden.t(), out=part[: end - start])
+        if bias is not None:
+            part[: end - start] += bias[start:end, None]
+        torch.sum(torch.exp(part, out=powers), 0, out=sums[number])
         if barred is not None and start <= barred < end:
-            unbarred.copy_(part[:, barred - start])
-            part[:, barred - start] = NEVER
-        torch.amax(part.view(rows, FOLDS, width), 1, out=peaks[:, number])
-    columns = peaks.view(rows, -1).topk(count, sorted=False).indices  # (B, count)
-    inside = (columns % width).unsqueeze(-1) + torch.arange(0, size, width)  # (B, count, FOLDS)
-    home = (columns // width).unsqueeze(-1)  # the slice of each
-    places = (home * rows + torch.arange(rows)[:, None, None]) * size + inside
-    values, best = logits.view(-1)[places.flatten(1)].topk(count)
+            unbarred.copy_(part[barred - start])
+            part[barred - start] = NEVER
+        torch.amax(part.view(FOLDS, width, rows), 0, out=peaks[number])
+    columns = peaks.view(-1, rows).topk(count, dim=0, sorted=False).indices  # (count, B)
+    home = columns // width * size + columns % width  # the first word of each column
+    found = (home + torch.arange(0, size, width)[:, None, None]).flatten(0, 1)  # (FOLDS · count, B)
+    values, best = logits.view(-1, rows).gather(0, found).topk(count, dim=0)
     totals = sums.sum(0)
     if bool(((totals > TINY) & (totals < 1 / TINY)).all()):
         totals.log_()
     else:  # beyond what exponentials can tell: such logits are seen in no trained model, but in a broken one
         if barred is not None:
-            logits[barred // size, :, barred % size] = unbarred
-        totals = log_total(logits.transpose(0, 1).flatten(1))
-    return values, (home * size + inside).flatten(1).gather(1, best), totals
+            logits.view(-1, rows)[barred] = unbarred
+        totals = log_total(logits.view(-1, rows).t().contiguous())
+    return values.t(), found.gather(0, best).t(), totals
 
 
 _own = threading.local()
