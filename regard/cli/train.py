@@ -45,7 +45,12 @@ def add(verbs: Any) -> None:
             help="train a model on plain text, to begin from",
             description="Train a model on text without labels, into a new run folder; then begin from it with "
             "`regard train TASK --from DIR`. Progress goes to stderr.",
-            epilog="examples:\n  regard pretrain bilm --train text.txt --valid valid.txt --run runs/bilm\n"
+            epilog="Any field of the recipe is an option: --context 256, --whole-words, --next-sentence, "
+            "--max-minutes 15.\n\n"
+            "examples:\n  regard pretrain mlm --train text.txt --run runs/bert\n"
+            "  regard pretrain mlm --data imdb --preset roberta-mini --tokenizer bpe --lower false --run runs/roberta\n"
+            "  regard train classify --train train.tsv --valid valid.tsv --from runs/bert --run runs/reviews\n"
+            "  regard pretrain bilm --train text.txt --valid valid.txt --run runs/bilm\n"
             "  regard train tag --train tags.tsv --valid valid.tsv --from runs/bilm --frozen --run runs/tagger\n",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,

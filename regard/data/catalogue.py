@@ -144,7 +144,7 @@ _TABLE = (
     DataSet("tatoeba", tatoeba.ABOUT, tatoeba.LANGUAGES, tatoeba.SPLITS, {"pairs": _first(tatoeba.pairs)}),
     DataSet("sst2", sst2.ABOUT, (), sst2.SPLITS, {"labelled": _first(sst2.labelled)}),
     DataSet("trec", trec.ABOUT, trec.VARIANTS, trec.SPLITS, {"labelled": _first(trec.labelled)}),
-    DataSet("imdb", imdb.ABOUT, (), imdb.SPLITS, {"labelled": _first(imdb.labelled)}),
+    DataSet("imdb", imdb.ABOUT, (), imdb.SPLITS, {"labelled": _first(imdb.labelled), "text": _texts(imdb.texts)}),
     DataSet("r8", r8.ABOUT, (), r8.SPLITS, {"labelled": _first(r8.labelled)}),
     DataSet("stdlib", stdlib.ABOUT, (), stdlib.SPLITS, {"text": _texts(stdlib.texts)}),
     DataSet(

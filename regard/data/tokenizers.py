@@ -31,6 +31,7 @@ from regard.data.files import DataError
 
 PAD, START, END, UNKNOWN = range(4)
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
+MASK = "<mask>"  # where one is asked for, it comes behind all other tokens: their ids do not depend on it
 NAMES = {  # what the special tokens of the world's tokenizers are called, by what they are for
     "pad": ("<pad>", "[PAD]", "<|pad|>"),
     "start": ("<s>", "[CLS]", "<cls>", "<bos>", "<|startoftext|>", "<|begin_of_text|>"),
@@ -82,8 +83,10 @@ class Tokenizer:
         size: int | None = None,
         progress: Progress | None = None,
         lower: bool = False,
+        mask: bool = False,
     ) -> Tokenizer:
-        """Learn a tokenizer of at most `size` tokens, specials included; without a size, `suited` chooses one.
+        """Learn a tokenizer of at most `size` tokens, specials included; without a size, `suited` chooses one. A
+        `mask` is one token more, for models that learn to fill in what is hidden.
 
         Texts may be read several times: a one-time iterator is kept in memory, so give a list, a file or anything that
         can be iterated again. With `lower` it reads all texts in lower case, and gives them back so.
@@ -94,7 +97,7 @@ class Tokenizer:
             raise ValueError(f"a vocabulary of {size} is not allowed; it takes more than {len(SPECIALS)} tokens")
         again = list(texts) if iter(texts) is texts else texts
         backend = _TRAINERS[kind](_Lower(again) if lower else again, size, progress or _silent)
-        backend.add_special_tokens(list(SPECIALS))
+        backend.add_special_tokens([*SPECIALS, MASK] if mask else list(SPECIALS))
         if lower:
             backend.normalizer = LOWER
         return cls(backend)

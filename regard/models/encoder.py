@@ -6,27 +6,39 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
+from regard.config import ConfigError
 from regard.models.base import TextReader, TextReaderConfig
 from regard.nn.block import Stack
 from regard.nn.context import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, TransformHead
+from regard.nn.linear import Linear
 from regard.nn.masks import Mask
 from regard.nn.pooling import PoolConfig
 
 
 @dataclass(frozen=True, kw_only=True)
 class Encoder(TextReaderConfig, kind="encoder"):
-    """Embedding, one stack, and, where they are given, a pooled vector and an output head."""
+    """Embedding, one stack, and, where they are given, a pooled vector and an output head.
+
+    `relation` adds what tells from the pooled vector whether the second text of a pair followed the first.
+    """
 
     embedding: EmbeddingConfig = TokenEmbedding()
     encoder: Stack = Stack()
     pool: PoolConfig | None = None
     head: HeadConfig | None = TransformHead()
+    relation: bool = False
+
+    def check(self) -> None:
+        if self.relation and self.pool is None:
+            raise ConfigError(
+                "the relation of two texts is told from a pooled vector: give the model one, such as pool='first'"
+            )
 
     def inside(self) -> Encoder:
-        return replace(self, pool=None, head=None)
+        return replace(self, pool=None, head=None, relation=False)
 
     def assemble(self) -> EncoderModel:
         return EncoderModel(self)
@@ -42,6 +54,7 @@ class EncoderModel(TextReader):
         self.embedding = config.embedding.build(config.vocabulary, config.width, encoder.position)
         self.encoder = encoder
         self.pool = None if config.pool is None else config.pool.build(config.width)
+        self.relation = Linear(config.width, 2) if config.relation else None
         self.head = None if config.head is None else config.head.build(config.vocabulary, config.width, self.embedding)
 
     def encode(
@@ -71,6 +84,18 @@ class EncoderModel(TextReader):
             raise ValueError("this model has no pooling; give its config one, such as pool='first'")
         vector: Tensor = self.pool(memory.states, memory.keep)
         return vector
+
+    def follows(self, memory: Memory) -> Tensor:
+        """(B, 2): logits of that the second text followed the first, and of that it did not. arXiv:1810.04805"""
+        if self.relation is None:
+            raise ValueError("this model does not judge whether texts follow one another (relation)")
+        logits: Tensor = self.relation(self.pooled(memory))
+        return logits
+
+    @property
+    def segmented(self) -> bool:
+        """Whether it tells the texts of a pair apart by segments, as BERT does and RoBERTa does not."""
+        return getattr(self.embedding, "segments", None) is not None
 
     def attention_names(self) -> list[str]:
         return self.encoder.attention_names("encoder")

@@ -15,7 +15,10 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "fewshot": "classes of texts, from a few examples of each",
     "lm": "write on from a text",
 }
-OBJECTIVES = {"bilm": "predict tokens from both sides, for ELMo"}  # what `regard pretrain` takes
+OBJECTIVES = {  # what `regard pretrain` takes
+    "mlm": "find masked words, for BERT and RoBERTa",
+    "bilm": "predict tokens from both sides, for ELMo",
+}
 
 
 def register() -> None:

@@ -17,6 +17,8 @@ from regard.zoo.base import Preset
 
 BERT = "Devlin et al. 2019, arXiv:1810.04805"
 ROBERTA = "Liu et al. 2019, arXiv:1907.11692"
+TURC = "Turc et al. 2019, arXiv:1908.08962"
+RELEASED = "the released uncased vocabulary, 30,522 pieces"
 
 
 def bert(layers: int, width: int, heads: int) -> Encoder:
@@ -65,7 +67,18 @@ def roberta(layers: int, width: int, heads: int) -> Encoder:
 
 
 PRESETS = (
-    Preset("bert-base", bert(12, 768, 12), BERT, 110_000_000, "the released uncased vocabulary, 30,522 pieces"),
-    Preset("bert-large", bert(24, 1024, 16), BERT, 340_000_000, "the released uncased vocabulary, 30,522 pieces"),
+    Preset("bert-tiny", bert(2, 128, 2), TURC, 4_400_000, RELEASED),
+    Preset("bert-mini", bert(4, 256, 4), TURC, 11_300_000, RELEASED),
+    Preset("bert-small", bert(4, 512, 8), TURC, 29_100_000, RELEASED),
+    Preset("bert-medium", bert(8, 512, 8), TURC, 41_700_000, RELEASED),
+    Preset("bert-base", bert(12, 768, 12), BERT, 110_000_000, RELEASED),
+    Preset("bert-large", bert(24, 1024, 16), BERT, 340_000_000, RELEASED),
+    Preset(
+        "roberta-mini",
+        roberta(4, 256, 4),
+        ROBERTA,
+        note="RoBERTa made small, as BERT was; for a laptop give it pieces of your own texts",
+    ),
+    Preset("roberta-base", roberta(12, 768, 12), ROBERTA, 125_000_000),
     Preset("roberta-large", roberta(24, 1024, 16), ROBERTA, 355_000_000),
 )

@@ -1,4 +1,4 @@
-"""Equality with the `transformers` package: GPT-2, BERT and Marian with random weights, outputs and gradients."""
+"""Equality with the `transformers` package: outputs and gradients of GPT-2, BERT, RoBERTa and Marian."""
 
 from __future__ import annotations
 
@@ -93,30 +93,14 @@ def test_gpt2_at_full_size_equals_transformers() -> None:
 # --- BERT -------------------------------------------------------------------------------------------------------------
 
 
-def bert_pair() -> tuple[EncoderModel, nn.Module, list[Link]]:
-    config = transformers.BertConfig(
-        vocab_size=VOCABULARY,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=48,
-        hidden_dropout_prob=0,
-        attention_probs_dropout_prob=0,
-    )
-    theirs = transformers.BertForPreTraining(config)
-    randomise(theirs)
-    ours = get("bert-base", **SMALL, dropout=0, weight_dropout=0).build()
-    assert isinstance(ours, EncoderModel)
-    body, masked = theirs.bert, theirs.cls.predictions
+def encoder_links(ours: EncoderModel, body: nn.Module) -> list[Link]:
+    """What BERT and RoBERTa have in common: tables, norms and layers; theirs count places from another number on."""
+    table, places = ours.encoder.position.table.weight, body.embeddings.position_embeddings
+    first = 0 if places.padding_idx is None else places.padding_idx + 1
     links = [
         link.same(ours.embedding.tokens.weight, body.embeddings.word_embeddings.weight),
-        link.same(ours.embedding.segments.weight, body.embeddings.token_type_embeddings.weight),
-        link.same(ours.encoder.position.table.weight, body.embeddings.position_embeddings.weight),
+        Link(table, lambda get: get(places.weight)[first : first + len(table)]),
         *link.modules(ours.embedding.norm, body.embeddings.LayerNorm),
-        *link.modules(ours.pool.dense, body.pooler.dense),
-        *link.modules(ours.head.dense, masked.transform.dense),
-        *link.modules(ours.head.norm, masked.transform.LayerNorm),
-        link.same(ours.head.bias, masked.decoder.bias),
     ]
     for mine, other in zip(ours.encoder.blocks, body.encoder.layer, strict=True):
         theirs_attention = other.attention.self
@@ -128,22 +112,111 @@ def bert_pair() -> tuple[EncoderModel, nn.Module, list[Link]]:
             *link.modules(mine.feedforward.down, other.output.dense),
             *link.modules(mine.feedforward_join.norm, other.output.LayerNorm),
         ]
+    return links
+
+
+TINY_BERT = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "hidden_dropout_prob": 0,
+    "attention_probs_dropout_prob": 0,
+}
+
+
+def bert_pair() -> tuple[EncoderModel, nn.Module, list[Link]]:
+    theirs = transformers.BertForPreTraining(transformers.BertConfig(**TINY_BERT))
+    randomise(theirs)
+    ours = get("bert-base", **SMALL, dropout=0, weight_dropout=0, relation=True).build()
+    assert isinstance(ours, EncoderModel)
+    body, masked = theirs.bert, theirs.cls.predictions
+    links = [
+        *encoder_links(ours, body),
+        link.same(ours.embedding.segments.weight, body.embeddings.token_type_embeddings.weight),
+        *link.modules(ours.pool.dense, body.pooler.dense),
+        *link.modules(ours.relation, theirs.cls.seq_relationship),
+        *link.modules(ours.head.dense, masked.transform.dense),
+        *link.modules(ours.head.norm, masked.transform.LayerNorm),
+        link.same(ours.head.bias, masked.decoder.bias),
+    ]
     link.copy(links, ours)
     return ours, theirs, links
 
 
-def test_bert_equals_transformers_in_outputs_and_gradients() -> None:
+def batch_of(lengths: list[int]) -> tuple[Tensor, Tensor, Tensor]:
+    """Tokens, which are real, and segments that change in the middle of each row."""
+    counts = torch.tensor(lengths)
+    keep = real_tokens(counts, max(lengths))
+    segments = (torch.arange(max(lengths)) >= counts[:, None] // 2).long() * keep
+    return torch.randint(2, VOCABULARY, keep.shape), keep, segments
+
+
+BATCHES = [[9, 4, 7], [6, 6], [1], [200, 3, 64]]
+
+
+@pytest.mark.parametrize("lengths", BATCHES, ids=str)
+def test_bert_equals_transformers_in_outputs_and_gradients(lengths: list[int]) -> None:
     ours, theirs, links = bert_pair()
-    tokens = some_tokens()
-    segments = (torch.arange(9) > 3).long().expand(3, -1)
-    out = theirs(tokens, attention_mask=KEEP.long(), token_type_ids=segments)
-    pooled = theirs.bert(tokens, attention_mask=KEEP.long(), token_type_ids=segments).pooler_output
-    memory = ours.encode(tokens, KEEP, segments)
-    logits, vector = ours.head.logits(memory.states)[KEEP], ours.pooled(memory)
-    assert_equal(logits, out.prediction_logits[KEEP])
-    assert_equal(vector, pooled)
-    result = torch.cat([logits.flatten(), vector.flatten()])
-    backward_alike(result, torch.cat([out.prediction_logits[KEEP].flatten(), pooled.flatten()]))
+    tokens, keep, segments = batch_of(lengths)
+    out = theirs(tokens, attention_mask=keep.long(), token_type_ids=segments)
+    memory = ours.encode(tokens, keep, segments)
+    logits, follows = ours.head.logits(memory.states)[keep], ours.follows(memory)
+    assert_equal(logits, out.prediction_logits[keep])
+    assert_equal(follows, out.seq_relationship_logits)
+    size = logits.numel()
+    result = torch.cat([logits.flatten(), follows.flatten()]) / size
+    backward_alike(
+        result, torch.cat([out.prediction_logits[keep].flatten(), out.seq_relationship_logits.flatten()]) / size
+    )
+    assert_gradients_equal(links)
+
+
+def roberta_pair() -> tuple[EncoderModel, nn.Module, list[Link]]:
+    """Theirs has a table of one segment, which is added everywhere: a part of each token's vector in ours."""
+    config = transformers.RobertaConfig(
+        **TINY_BERT, max_position_embeddings=514, type_vocab_size=1, pad_token_id=1, layer_norm_eps=1e-5
+    )
+    theirs = transformers.RobertaForMaskedLM(config)
+    randomise(theirs)
+    with torch.no_grad():
+        theirs.roberta.embeddings.token_type_embeddings.weight.zero_()
+    ours = get("roberta-base", **SMALL, dropout=0, weight_dropout=0).build()
+    assert isinstance(ours, EncoderModel)
+    links = [
+        *encoder_links(ours, theirs.roberta),
+        *link.modules(ours.head.dense, theirs.lm_head.dense),
+        *link.modules(ours.head.norm, theirs.lm_head.layer_norm),
+        link.same(ours.head.bias, theirs.lm_head.decoder.bias),
+    ]
+    link.copy(links, ours)
+    return ours, theirs, links
+
+
+@pytest.mark.parametrize("lengths", BATCHES, ids=str)
+def test_roberta_equals_transformers_in_outputs_and_gradients(lengths: list[int]) -> None:
+    ours, theirs, links = roberta_pair()
+    tokens, keep, _ = batch_of(lengths)
+    tokens = tokens.masked_fill(~keep, 1)
+    expected, logits = theirs(tokens, attention_mask=keep.long()).logits[keep], ours(tokens, keep)[keep]
+    assert_equal(logits, expected)
+    backward_alike(logits / logits.numel(), expected / logits.numel())
+    assert_gradients_equal(links)
+
+
+@pytest.mark.parametrize("length", [3, 40])
+def test_the_loss_over_masked_words_equals_that_of_transformers(length: int) -> None:
+    ours, theirs, links = bert_pair()
+    tokens, targets = torch.randint(2, VOCABULARY, (2, length)), torch.full((2, length), -100)
+    targets[:, ::2] = tokens[:, ::2]
+    follows = torch.tensor([0, 1])
+    expected = theirs(tokens, labels=targets, next_sentence_label=follows).loss
+    memory = ours.encode(tokens)
+    result = ours.head.loss(memory.states, targets) + torch.nn.functional.cross_entropy(ours.follows(memory), follows)
+    assert_equal(result, expected)
+    result.backward()
+    expected.backward()
     assert_gradients_equal(links)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from regard.data.files import DataError, lines, locate
 from regard.data.labelled import HeldOut, Labelled
 from regard.data.sources.sst2 import LABELS
+from regard.data.text import Document, in_memory
 
 ABOUT = "film reviews, 25,000 texts"
 SPLITS = ("train", "valid")
@@ -21,6 +22,11 @@ _HELD_OUT = 5_000
 def labelled(languages: str, split: str) -> Iterable[Labelled]:
     path = locate("imdb", "train.tsv.gz", "train.tsv")
     return HeldOut(lambda: _reviews(path), split, _HELD_OUT, once=False)
+
+
+def texts(languages: str, split: str) -> Iterable[Document]:
+    """The reviews without their labels, each a text of its own."""
+    return [in_memory("imdb", f"{review.text}\n") for review in labelled(languages, split)]
 
 
 def _reviews(path: Path) -> Iterator[Labelled]:

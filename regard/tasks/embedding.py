@@ -1,0 +1,129 @@
+"""Vectors of texts: what an encoder makes of each, as one vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.checkpoint import Run, RunError, load_both
+from regard.config import nearest
+from regard.data.files import DataError
+from regard.data.tokenizers import Tokenizer
+from regard.decoding.parallel import side_by_side
+from regard.models import EncoderModel, Model
+from regard.nn.device import for_use
+from regard.nn.watch import observed
+from regard.tasks.translator import padded
+
+POOLS = ("mean", "cls")
+FRAME = 2  # the start and the end around a text
+LONGEST = 512  # tokens of a text, where a model sets no limit
+BATCH_TOKENS = 4096  # that are read at once, padding included
+SECTION = "embedding"  # of a run's config: {"pool": …}, where a model was made for one way to pool
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder:
+    """Makes vectors of texts: `embedder(["A text.", "Another."])` is (2, width), each of length 1.
+
+    `pool` "mean" averages the states of all tokens, specials included; "cls" takes that of the first. A text of more
+    tokens than the model reads is cut, and how many are is said.
+    """
+
+    def __init__(
+        self, model: EncoderModel, tokenizer: Tokenizer, pool: str = "mean", longest: int | None = None
+    ) -> None:
+        if pool not in POOLS:
+            raise ValueError(f"unknown pooling {pool!r}: {nearest(pool, POOLS)}")
+        self.model, self.tokenizer, self.pool = model, tokenizer, pool
+        self.longest = min(longest or LONGEST, model.longest or LONGEST)
+
+    def __call__(
+        self,
+        texts: Sequence[str],
+        normalised: bool = True,
+        batch: int = 64,
+        say: Callable[[str], None] | None = None,
+        done: Callable[[int], None] | None = None,
+    ) -> Vectors:
+        """(texts, width), in their order; batches are made by length. `done` hears how many more are read."""
+        for text in texts:
+            if not text.strip():
+                raise DataError("an empty text has no vector")
+        rows, cut = framed_rows(self.tokenizer, texts, self.longest)
+        if cut and say is not None:
+            say(f"{cut:,} of {len(texts):,} texts have more than {self.longest:,} tokens and were read up to there")
+        batches = list(by_tokens(rows, batch))
+
+        def work(chosen: Sequence[int]) -> Vectors:
+            with torch.no_grad():
+                vectors = self.pooled(*padded([np.array(rows[i]) for i in chosen], self.device)).float()
+                vectors = torch.nn.functional.normalize(vectors, dim=-1) if normalised else vectors
+            return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+
+        found = map(work, batches) if observed(self.model) else side_by_side(work, batches, self.device)
+        result = np.zeros((len(rows), self.model.states_width), dtype=np.float32)
+        for chosen, vectors in zip(batches, found, strict=True):
+            result[chosen] = vectors
+            if done is not None:
+                done(len(chosen))
+        return result
+
+    def pooled(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
+        states = self.model.encode(tokens, keep).states
+        if self.pool == "cls":
+            return states[:, 0]
+        if keep is None:
+            return states.mean(1)
+        real = keep.unsqueeze(-1).to(states.dtype)
+        return (states * real).sum(1) / real.sum(1)
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+
+def framed_rows(tokenizer: Tokenizer, texts: Sequence[str], longest: int) -> tuple[list[list[int]], int]:
+    """The tokens of each text between start and end, as far as they are read, and how many texts were cut."""
+    rows = tokenizer.encode(texts)
+    cut = sum(len(row) + FRAME > longest for row in rows)
+    return [[tokenizer.start, *row[: longest - FRAME], tokenizer.end] for row in rows], cut
+
+
+def by_tokens(rows: Sequence[Sequence[Any]], most: int, tokens: int = BATCH_TOKENS) -> Iterable[list[int]]:
+    """The numbers of rows of similar length: at most so many, and no more tokens than are read at once."""
+    batch: list[int] = []
+    for i in sorted(range(len(rows)), key=lambda i: len(rows[i])):
+        if batch and (len(batch) == most or len(rows[i]) * (len(batch) + 1) > tokens):
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def load_embedder(folder: str | Path, pool: str | None = None) -> Embedder:
+    """Of any run whose model is an encoder or has one as its reader, whatever it was trained for."""
+    run = Run(folder)
+    model, tokenizer = load_both(run)
+    recorded = run.read_config().get(SECTION, {})
+    encoder = encoder_in(for_use(model))
+    if encoder is None:
+        raise RunError(
+            f"{run.path}: a model of kind {model.config.kind!r} has no encoder, which makes vectors of texts"
+        )
+    return Embedder(encoder, tokenizer, pool or recorded.get("pool", POOLS[0]), recorded.get("longest"))
+
+
+def encoder_in(model: Model) -> EncoderModel | None:
+    """The model itself, or the encoder that is its reader."""
+    if isinstance(model, EncoderModel):
+        return model
+    return next((part for part in model.children() if isinstance(part, EncoderModel)), None)

@@ -1,0 +1,106 @@
+"""A trained masked language model: a text with masks in, the words that belong there out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from regard.checkpoint import RunError
+from regard.data.files import DataError
+from regard.data.tokenizers import NAMES, Tokenizer
+from regard.models import EncoderModel
+from regard.tasks.embedding import Embedder, by_tokens
+from regard.tasks.translator import padded
+
+MASKS = re.compile("|".join(re.escape(name) for name in NAMES["mask"]))
+SHOWN = 40  # letters by which a message names a text
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A piece that may stand at a mask, as a person reads it, and how likely it is."""
+
+    token: str
+    id: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A text, its most likely reading, and for each of its masks the likeliest pieces."""
+
+    text: str
+    whole: str
+    masks: list[list[Choice]]
+
+
+class MaskFiller:
+    """Finds masked words: `filler("The cat [MASK] on the mat.")`; a mask is written [MASK] or <mask>.
+
+    Each mask is one piece, and several are judged independently of each other.
+    """
+
+    def __init__(self, model: EncoderModel, tokenizer: Tokenizer) -> None:
+        if model.head is None:
+            raise RunError("this encoder has no output layer, so it cannot find masked words; it can embed texts")
+        if tokenizer.mask is None:
+            raise RunError("the tokenizer has no mask token (<mask> or [MASK]), so no word can be masked")
+        self.model, self.tokenizer = model, tokenizer
+
+    def __call__(self, text: str, count: int = 5) -> Filled:
+        return self.fill([text], count)[0]
+
+    @torch.no_grad()
+    def fill(self, texts: Sequence[str], count: int = 5, batch: int = 32) -> list[Filled]:
+        """Of each text, in their order; batches are made by length."""
+        assert self.model.head is not None
+        count = min(count, self.tokenizer.vocabulary)
+        rows = [self.row(text) for text in texts]
+        found: list[Filled | None] = [None] * len(rows)
+        for chosen in by_tokens(rows, batch):
+            tokens, keep = padded([self.tokenizer.framed(rows[i]) for i in chosen], self.device)
+            states = self.model.features(tokens, keep)
+            for i, line, ids in zip(chosen, states, tokens, strict=True):
+                places = (ids == self.tokenizer.mask).nonzero().flatten()
+                shares, best = self.model.head.logits(line[places]).float().softmax(-1).topk(count)
+                found[i] = self.filled(texts[i], rows[i], best.tolist(), shares.tolist())
+        return [one for one in found if one is not None]
+
+    def row(self, text: str) -> list[int]:
+        """The tokens of a text with masks; it must have one, and be short enough to be read whole."""
+        parts = MASKS.split(text)
+        if len(parts) == 1:
+            raise DataError(f"{text[:SHOWN]!r} has no mask: write [MASK] where a word is to be found")
+        assert self.tokenizer.mask is not None
+        if self.tokenizer.kind not in ("char", "byte"):  # the space before a word belongs to the piece that is sought
+            parts = [*(part.rstrip() for part in parts[:-1]), parts[-1]]
+        row: list[int] = []
+        for ids in self.tokenizer.encode(parts):
+            row += [*ids, self.tokenizer.mask]
+        row.pop()
+        longest = self.model.longest
+        if longest is not None and len(row) + 2 > longest:
+            raise DataError(
+                f"{text[:SHOWN]!r} has {len(row)} tokens; the model reads at most {longest - 2}: shorten it"
+            )
+        return row
+
+    def filled(self, text: str, row: list[int], best: list[list[int]], shares: list[list[float]]) -> Filled:
+        masks = [
+            [Choice(self.tokenizer.token(i).strip(), i, share) for i, share in zip(ids, some, strict=True)]
+            for ids, some in zip(best, shares, strict=True)
+        ]
+        likeliest = iter(ids[0] for ids in best)
+        whole = self.tokenizer.decode([next(likeliest) if i == self.tokenizer.mask else i for i in row])
+        return Filled(text, whole, masks)
+
+    def embedder(self, pool: str = "mean") -> Embedder:
+        """The same model as one that makes vectors of texts."""
+        return Embedder(self.model, self.tokenizer, pool)
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device

@@ -1,0 +1,278 @@
+"""Pre-training of encoders by masked words: texts in, a model to begin from out. BERT's way and RoBERTa's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
+from regard.config import ConfigError, Rate, Size
+from regard.data.batches import Batches
+from regard.data.files import DataError
+from regard.data.store import HEADER, Store, write_store
+from regard.data.text import Document, Share, Texts
+from regard.data.tokenizers import Kind, Tokenizer
+from regard.models import Encoder, EncoderModel, Model, ModelConfig
+from regard.nn.device import for_use
+from regard.nn.embeddings import TokenEmbedding
+from regard.nn.pooling import FirstToken
+from regard.page.html import table
+from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
+from regard.tasks.examples import TextData
+from regard.tasks.filling import MaskFiller
+from regard.tasks.masking import IGNORED, Masking
+from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, InMemory, Pairs, Row, Rows, chunks, joined, packed, tokens_of
+from regard.tasks.translator import padded
+
+HELD_OUT = 10  # percent of the training text, where no other is given for validation
+SEED = 1  # of what is hidden in validation: the same at every step and in every run
+ROWS = 32  # that are read at once in validation
+SAMPLES = 5
+AROUND = 12  # tokens to either side of a sample's mask
+
+
+@dataclass(frozen=True)
+class MaskedWords(TaskConfig, kind="mlm"):
+    """Find the words that are hidden in a text, from those on both sides: the masked language model of BERT.
+
+    15% of the tokens are chosen, anew each time; `whole_words` chooses all pieces of a word together. Full sentences
+    are packed up to `context` tokens, specials included, as RoBERTa does. With `next_sentence` the model reads pairs of
+    passages too, and tells whether the second followed the first. Validation hides the same tokens each time, in
+    `validated` passages; without a text of its own, it is given the last tenth of the training text.
+    """
+
+    metrics: ClassVar[Mapping[str, bool]] = {
+        "loss": False,
+        "perplexity": False,
+        "accuracy": True,
+        "next_sentence": True,
+    }
+    needed: ClassVar[Mapping[str, str]] = {"train": "train"}
+    preset: ClassVar[str] = "bert-mini"
+    usual: ClassVar[Mapping[str, Any]] = {
+        "batch_tokens": 4096,
+        "optimiser": {"kind": "adamw", "rate": 1e-3, "decay": 0.01},
+        "schedule": {"kind": "stable-decay", "warmup": 200, "decay": 0.5},
+        "average": {"kind": "exponential", "decay": 0.99},
+    }
+
+    train: TextData = TextData()
+    valid: TextData = TextData()
+    tokenizer: Kind = "wordpiece"
+    pieces: Size | None = None
+    lower: bool = True
+    context: Size = 128
+    chance: Rate = 0.15
+    whole_words: bool = False
+    next_sentence: bool = False
+    short: Rate = 0.1
+    validated: Size = 256
+
+    def check(self) -> None:
+        least = PAIR_FRAME + 2
+        if self.context < least:
+            raise ConfigError(f"a context of {self.context} holds no text; it takes at least {least} tokens")
+        if self.chance == 0:
+            raise ConfigError("a chance of 0 hides nothing, so there is nothing to learn")
+
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, Encoder) or model.head is None:
+            raise ConfigError(f"model: one of kind {model.kind} finds no hidden words; take an encoder with a head")
+        segments = isinstance(model.embedding, TokenEmbedding) and model.embedding.segments
+        if self.next_sentence and segments < 2:
+            raise ConfigError("next_sentence takes a model with two segments, such as --preset bert-mini")
+
+    def texts(self, say: Say) -> tuple[Iterable[Document], Iterable[Document]]:
+        """For training and for validation."""
+        train = self.train.open()
+        if self.valid.given:
+            return train, self.valid.open()
+        say(f"no validation text was given: the last {HELD_OUT}% of the training text are held out for it")
+        return Share(train, 0, 100 - HELD_OUT), Share(train, 100 - HELD_OUT, 100)
+
+    def open(self, folder: Path, say: Say) -> MaskedWordsTask:
+        return MaskedWordsTask(self, folder, say)
+
+    def load(self, run: Run) -> MaskFiller:
+        """The best weights of the run, ready to use."""
+        model, tokenizer = load_both(run)
+        return MaskFiller(cast(EncoderModel, for_use(model)), tokenizer)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A batch as the model reads it: tokens and segments (B, T), which are real, which words it is to find, and for
+    each pair 0 where the second followed the first."""
+
+    tokens: Tensor
+    keep: Tensor | None
+    segments: Tensor | None
+    targets: Tensor
+    relations: Tensor | None
+
+
+class MaskedWordsTask:
+    """Tokens on disk beside the run; what is hidden, and which passages meet, is drawn when they are read."""
+
+    def __init__(self, config: MaskedWords, folder: Path, say: Say) -> None:
+        self.config = config
+        self.metrics = {
+            name: up for name, up in config.metrics.items() if config.next_sentence or name != "next_sentence"
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        train, valid = config.texts(say)  # at once: that a file is missing is said before the tokenizer takes its time
+        path, tokens = folder / "tokenizer.json", folder / TOKENS
+        if not path.exists():
+            say("training the tokenizer")
+            made = Tokenizer.train(Texts(train), config.tokenizer, config.pieces, say, config.lower, mask=True)
+            made.save(path)
+        self.tokenizer = load_tokenizer(Run(folder))
+        self.masking = Masking(self.tokenizer, config.chance, config.whole_words)
+        held = list(self.rows(valid))
+        if not held:
+            raise DataError("there is no text to validate on: all of its lines are empty")
+        self.valid = InMemory(held)
+        if not (tokens / HEADER).exists():
+            say("tokenizing")
+            size, sides = max(self.tokenizer.vocabulary, config.context), 3 if config.next_sentence else 1
+            if not len(write_store(tokens, self.rows(train), size, sides, self.tokenizer.fingerprint)):
+                raise DataError("there is no text to train on: all of its lines are empty")
+        self.store = Store.open(tokens)
+        self.pairs = {
+            which: Pairs(rows, which) if config.next_sentence else None
+            for which, rows in (("training", self.store), ("validation", self.valid))
+        }
+        say(f"{self.store.tokens(0):,} tokens of training text in {len(self.store):,} passages")
+
+    def rows(self, documents: Iterable[Document]) -> Iterable[Sequence[Sequence[int]]]:
+        """Packed sentences, or chunks of which pairs are drawn."""
+        if self.config.next_sentence:
+            room = self.config.context - PAIR_FRAME
+            return chunks(tokens_of(self.tokenizer, documents, room), room, self.config.short)
+        room = self.config.context - TEXT_FRAME
+        return packed(tokens_of(self.tokenizer, documents, room), room, self.tokenizer.end)
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        """With its vocabulary; a pooled vector is learnt by the next-sentence task alone, and left out without it."""
+        assert isinstance(model, Encoder)
+        with torch.device("meta"):
+            longest = model.build().longest
+        if longest is not None and longest < self.config.context:
+            raise ConfigError(
+                f"a context of {self.config.context} is more than the {longest} places of the model: "
+                f"take --context {longest}, or another --length for its positions"
+            )
+        asked = self.config.next_sentence
+        pool = (model.pool or FirstToken()) if asked else None
+        return replace(model, vocabulary=self.tokenizer.vocabulary, pool=pool, relation=asked)
+
+    def batches(self, budget: int, seed: int) -> Batches:
+        frame = PAIR_FRAME if self.config.next_sentence else TEXT_FRAME
+        return Batches([self.store.lengths(0) + frame], budget, seed)
+
+    def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
+        """The mean over hidden words, and that over pairs; times the tokens, by which the trainer divides."""
+        encoder = cast(EncoderModel, model)
+        batch = self.read("training", self.store, indices, next(model.parameters()).device)
+        memory = encoder.encode(batch.tokens, batch.keep, batch.segments)
+        hidden, found = batch.targets != IGNORED, encoder.head
+        assert found is not None
+        loss = found.total_loss(memory.states[hidden], batch.targets[hidden]) / hidden.sum().clamp(min=1)
+        if batch.relations is not None:
+            loss = loss + F.cross_entropy(encoder.follows(memory).float(), batch.relations)
+        count = int(batch.tokens.numel() if batch.keep is None else batch.keep.sum())
+        return loss * count, count
+
+    def read(
+        self,
+        which: str,
+        rows: Rows,
+        indices: np.ndarray[Any, Any],
+        device: torch.device,
+        generator: torch.Generator | None = None,
+    ) -> Reading:
+        """Passages with words hidden; pairs are drawn first."""
+        cpu, pairs = torch.device("cpu"), self.pairs[which]
+        segments = relations = None
+        if pairs is None:
+            texts: list[Row] = [self.tokenizer.framed(row) for row in rows.rows(0, indices)]
+        else:
+            drawn = pairs.draw(indices, generator)
+            both = [joined(self.tokenizer, pair.first, pair.second, segmented=True) for pair in drawn]
+            texts = [tokens for tokens, _ in both]
+            segments = padded([marks for _, marks in both], device)[0]
+            relations = torch.tensor([int(not pair.follows) for pair in drawn], device=device)
+        tokens, keep = padded(texts, cpu)
+        hidden, targets = self.masking(tokens, keep, generator)
+        keep = None if keep is None else keep.to(device)
+        return Reading(hidden.to(device), keep, segments, targets.to(device), relations)
+
+    @torch.no_grad()
+    def validate(self, model: Model) -> Validation:
+        encoder = cast(EncoderModel, model)
+        device, generator = next(model.parameters()).device, torch.Generator().manual_seed(SEED)
+        chosen = np.linspace(0, len(self.valid) - 1, min(self.config.validated, len(self.valid))).astype(np.int64)
+        loss, right, words, matched = 0.0, 0, 0, 0
+        samples: list[dict[str, str]] = []
+        for start in range(0, len(chosen), ROWS):
+            batch = self.read("validation", self.valid, chosen[start : start + ROWS], device, generator)
+            memory = encoder.encode(batch.tokens, batch.keep, batch.segments)
+            hidden, head = batch.targets != IGNORED, encoder.head
+            assert head is not None
+            states, targets = memory.states[hidden], batch.targets[hidden]
+            if len(targets):
+                loss += float(head.total_loss(states, targets))
+                right += int((head.logits(states).argmax(-1) == targets).sum())
+            words += len(targets)
+            if batch.relations is not None:
+                matched += int((encoder.follows(memory).argmax(-1) == batch.relations).sum())
+            samples += self.samples(encoder, batch, memory.states) if len(samples) < SAMPLES else []
+        mean = loss / max(words, 1)
+        metrics = {"loss": mean, "perplexity": math.exp(min(mean, 700)), "accuracy": right / max(words, 1)}
+        if self.config.next_sentence:
+            metrics["next_sentence"] = matched / len(chosen)
+        return Validation(metrics, samples[:SAMPLES])
+
+    def samples(self, encoder: EncoderModel, batch: Reading, states: Tensor) -> list[dict[str, str]]:
+        """Of each row its first mask, with some words around it."""
+        found, head = [], encoder.head
+        assert head is not None
+        for row, targets, hidden in zip(batch.tokens, batch.targets, states, strict=True):
+            masks = ((row == self.tokenizer.mask) & (targets != IGNORED)).nonzero().flatten().tolist()
+            if masks:
+                place = masks[0]
+                best = int(head.logits(hidden[place]).argmax())
+                before, after = row[max(place - AROUND, 0) : place], row[place + 1 : place + 1 + AROUND]
+                shown = f"{self.tokenizer.decode(before.tolist())} [MASK] {self.tokenizer.decode(after.tolist())}"
+                words = {"output": best, "reference": int(targets[place])}
+                named = {name: self.tokenizer.token(i).strip() for name, i in words.items()}
+                found.append({"source": " ".join(shown.split()), **named})
+        return found
+
+    def probes(self, model: Model) -> list[bytes]:
+        return []
+
+    def findings(self, model: Model) -> dict[str, Any]:
+        return {}
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        rows = [[one["source"], one["output"], one["reference"]] for one in self.validate(model).samples]
+        return [("What it finds behind a mask", table(["text", "found", "was"], rows))]
+
+
+def load_filler(folder: str | Path) -> MaskFiller:
+    """What fills in masked words, of a run folder; a run of another task is refused."""
+    run = Run(folder)
+    return task_of(run, MaskedWords, "find masked words").load(run)
+
+
+def _keeps_the_contract(task: MaskedWordsTask) -> Task:
+    return task
