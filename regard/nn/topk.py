@@ -84,13 +84,12 @@ def linear_best_words(
     unbarred = hidden.new_empty(rows)  # the logits of the barred word, where there is one
     for number, start in enumerate(range(0, words, size)):
         end = min(start + size, words)
-        part = logits[number]  # a row for each word: with few states, the product is quicker this way round
-        if end - start < size:
-            part[end - start :] = NEVER
-        torch.mm(weight[start:end], hidden.t(), out=part[: end - start])
+        part, real = logits[number], logits[number, : end - start]
+        part[end - start :] = NEVER
+        torch.mm(weight[start:end], hidden.t(), out=real)  # a row for each word: quicker so where states are few
         if bias is not None:
-            part[: end - start] += bias[start:end, None]
-        torch.sum(torch.exp(part, out=powers), 0, out=sums[number])
+            real += bias[start:end, None]
+        torch.sum(torch.exp(real, out=powers[: end - start]), 0, out=sums[number])
         if barred is not None and start <= barred < end:
             unbarred.copy_(part[barred - start])
             part[barred - start] = NEVER
