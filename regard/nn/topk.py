@@ -105,7 +105,7 @@ def linear_best_words(
         if barred is not None:
             logits.view(-1, rows)[barred] = unbarred
         totals = log_total(logits.view(-1, rows).t().contiguous())
-    return values.t(), found.gather(0, best).t(), totals
+    return values.t().contiguous(), found.gather(0, best).t().contiguous(), totals
 
 
 _own = threading.local()
