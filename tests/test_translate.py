@@ -279,6 +279,13 @@ def test_a_run_is_loaded_as_something_to_call(toy: Toy) -> None:
     assert translator([]) == []
 
 
+def test_matrices_of_bytes_translate_too(regard: Say, toy: Toy) -> None:
+    score = json.loads(regard("evaluate", toy.good, "--data", toy.file("test.tsv"), "--int8", "--json")[1])
+    assert score["scores"]["BLEU"]["score"] > 90
+    assert regard("translate", toy.good, "--int8", "un deux trois")[1] == "one two three\n"
+    assert library.load(toy.good, int8=True)("un deux") == "one two"
+
+
 def test_an_option_that_is_unknown_names_the_nearest_from_python_too(good: Translator) -> None:
     with pytest.raises(ValueError, match="unknown key 'beem': did you mean 'beam'"):
         good("deux", beem=5)

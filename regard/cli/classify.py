@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from regard.cli.options import positive
+from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.translate import chunks, standard_input
 
@@ -33,6 +34,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--scores", action="store_true", help="after each label a tab and its probability")
     verb.add_argument("--json", action="store_true", help="a JSON object a line: text, label, every probability")
     verb.add_argument("--batch", type=positive, default=64, help="texts at a time (default 64; 1: line by line)")
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
@@ -41,7 +43,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.tasks.text_classifier import ranked
 
     given = texts_of(rest)
-    classifier = load_classifier(options.run)
+    classifier = precise(load_classifier(options.run), options)
     texts: Iterable[str] = given or standard_input("classifying")
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     with counting("texts classified", len(given) or None) as done:

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from regard.cli.options import positive
+from regard.cli.precision import add_precision
 
 EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "translate": "regard.cli.evaluate_translation",
@@ -56,6 +57,7 @@ def add(verbs: Any) -> None:
     )
     verb.add_argument("--batch", type=positive, default=32, help="sentences at a time (default 32)")
     verb.add_argument("--json", action="store_true", help="print JSON")
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.cli.precision import precise
 from regard.cli.progress import counting, say
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
     if rest:
         raise ValueError(f"unexpected argument {rest[0]!r}; see regard evaluate --help")
-    classifier = load_classifier(options.run)
+    classifier = precise(load_classifier(options.run), options)
     examples = read_examples(options)
     numbers_of(examples, classifier.labels, "test")  # a label that it cannot give is a mistake in the data
     start = time.perf_counter()

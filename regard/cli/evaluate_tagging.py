@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.options import read_changes
+from regard.cli.precision import precise
 from regard.cli.progress import counting
 
 
@@ -19,7 +20,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
     if changes := read_changes(rest):
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
-    tagger = load_tagger(options.run)
+    tagger = precise(load_tagger(options.run), options)
     sentences = list(TaggedData(**where(options)).open())
     start = time.perf_counter()
     with counting("sentences tagged", len(sentences)) as done:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import read_changes
+from regard.cli.precision import precise
 from regard.cli.progress import counting, say
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks.translator import chosen_search
 
     search = chosen_search(**read_changes(rest))
-    translator = load_translator(options.run)
+    translator = precise(load_translator(options.run), options)
     other = load_translator(options.against) if options.against else None
     pairs = read_pairs(options)
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]

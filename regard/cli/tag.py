@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from regard.cli.options import positive, split_changes
+from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting
 from regard.cli.translate import CHUNK, chunks, standard_input
 
@@ -32,6 +33,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--batch", type=positive, default=64, help="sentences at a time (default 64; 1: line by line)")
     verb.add_argument("--words", action="store_true", help="words are what white space separates: split no further")
     verb.add_argument("--json", action="store_true", help='a line is {"words": […], "tags": […]}, as training takes it')
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
@@ -45,7 +47,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     for text in given:
         if any("\ud800" <= letter <= "\udfff" for letter in text):  # what Python makes of bytes that are no UTF-8
             raise ValueError(f"{text!a} is not valid UTF-8; write it so, or give it as a file after <")
-    tagger = load_tagger(options.run)
+    tagger = precise(load_tagger(options.run), options)
     texts: Iterable[str] = given or standard_input("tagging")
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     with counting("sentences tagged", len(given) or None) as done:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import positive, split_changes
+from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def add(verbs: Any) -> None:
         "--align", action="store_true", help="after each translation a tab and its word alignment, as 0-0 1-2 (Pharaoh)"
     )
     verb.add_argument("--sample", action="store_true", help="draw translations instead of searching for the best")
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
@@ -50,7 +52,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
     changes, given = split_changes(rest)
     search = chosen_search(sample=options.sample, **changes)
-    translator = load_translator(options.run)
+    translator = precise(load_translator(options.run), options)
     reading = translator.reading if options.align else None
     if options.align and reading is None:
         raise ValueError(f"{options.run} has no attention to its source, so it has no alignment; leave --align out")
