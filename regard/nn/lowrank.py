@@ -1,0 +1,65 @@
+"""Low-rank adapters: a trained matrix stays as it is, and what it learns anew is the product of two thin ones.
+
+W x + (scale / rank) · B (A x), where B starts at zero, so that nothing is changed at first. Hu et al. 2021,
+arXiv:2106.09685. Merged, they are one matrix again, of the old shape and under its old name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.nn.linear import Linear
+
+
+class AdaptedLinear(Linear):
+    """A frozen matrix under its own name, with `down` (rank, inputs) and `up` (outputs, rank) beside it."""
+
+    def __init__(self, layer: Linear, rank: int, scale: float) -> None:
+        super().__init__(layer.in_features, layer.out_features, layer.bias is not None, layer.pieces, layer.residual)
+        self.weight, self.bias = layer.weight, layer.bias
+        for parameter in layer.parameters():
+            parameter.requires_grad_(False)
+        self.factor = scale / rank
+        self.down = nn.Parameter(torch.randn(rank, self.in_features) * self.in_features**-0.5)
+        self.up = nn.Parameter(torch.zeros(self.out_features, rank))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + F.linear(F.linear(x, self.down), self.up) * self.factor
+
+
+def adapt(model: nn.Module, rank: int, scale: float) -> None:
+    """Give every matrix inside an adapter, in place; nothing else of the model learns from then on."""
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, Linear) and not isinstance(child, AdaptedLinear):
+                setattr(parent, name, AdaptedLinear(child, rank, scale))
+
+
+def merged(model: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights of a model by name, with its adapters merged into their matrices: what the plain model has."""
+    found = dict(weights)
+    for name, layer in model.named_modules():
+        if isinstance(layer, AdaptedLinear):
+            up, down = found.pop(f"{name}.up"), found.pop(f"{name}.down")
+            found[f"{name}.weight"] = found[f"{name}.weight"] + up @ down * layer.factor
+    return found
+
+
+def merge(model: nn.Module) -> None:
+    """Turn a model with adapters into the plain one, in place."""
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, AdaptedLinear):
+                plain = Linear(
+                    child.in_features, child.out_features, child.bias is not None, child.pieces, child.residual
+                )
+                plain.weight, plain.bias = child.weight, child.bias
+                with torch.no_grad():
+                    plain.weight += child.up @ child.down * child.factor
+                setattr(parent, name, plain)

@@ -1,0 +1,70 @@
+"""Low-rank adapters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from regard.checkpoint import weights_of
+from regard.nn.linear import Linear
+from regard.nn.lowrank import AdaptedLinear, adapt, merge, merged
+from tests.helpers import built, encoder, tokens
+
+ROWS = tokens(2, 5)
+
+
+def adapted(rank: int = 2) -> Any:
+    model = built(encoder())
+    adapt(model, rank, scale=4.0)
+    return model
+
+
+def learnt(model: Any) -> Any:
+    """As if it had been trained."""
+    for layer in model.modules():
+        if isinstance(layer, AdaptedLinear):
+            torch.nn.init.normal_(layer.up)
+    return model
+
+
+def test_an_adapter_that_has_not_learnt_changes_nothing() -> None:
+    plain = built(encoder())
+    expected = plain.encode(ROWS).states
+    adapt(plain, rank=2, scale=4.0)
+    torch.testing.assert_close(plain.encode(ROWS).states, expected)
+
+
+def test_only_the_adapters_learn() -> None:
+    model = adapted()
+    model.encode(ROWS).states.sum().backward()
+    learning = {name for name, parameter in model.named_parameters() if parameter.grad is not None}
+    assert learning == {name for name, _ in model.named_parameters() if name.endswith((".up", ".down"))}
+    assert learning
+
+
+def test_it_adds_a_product_of_the_rank() -> None:
+    layer = Linear(6, 5)
+    torch.nn.init.normal_(layer.weight)
+    torch.nn.init.normal_(layer.bias)
+    one, x = AdaptedLinear(layer, rank=3, scale=6.0), torch.randn(4, 6)
+    torch.nn.init.normal_(one.up)
+    expected = torch.nn.functional.linear(x, layer.weight + 2.0 * one.up @ one.down, layer.bias)
+    torch.testing.assert_close(one(x), expected)
+    assert torch.linalg.matrix_rank(one.up @ one.down) == 3
+
+
+def test_merged_weights_are_those_of_the_plain_model() -> None:
+    model, plain = learnt(adapted()), built(encoder())
+    weights = merged(model, weights_of(model))
+    assert weights.keys() == dict(plain.named_parameters()).keys()
+    plain.load_state_dict(weights, strict=False)
+    torch.testing.assert_close(plain.encode(ROWS).states, model.encode(ROWS).states)
+
+
+def test_merging_gives_the_plain_model() -> None:
+    model = learnt(adapted())
+    expected = model.encode(ROWS).states
+    merge(model)
+    torch.testing.assert_close(model.encode(ROWS).states, expected)
+    assert not any(isinstance(layer, AdaptedLinear) for layer in model.modules())
