@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import torch
 from torch import Tensor
 
 from regard.decoding.options import Decoding
@@ -28,6 +31,15 @@ def block_repeats(logits: Tensor, prefix: Tensor, size: int) -> Tensor:
     return logits.scatter_add_(1, grams[..., -1], logits.new_zeros(again.shape).masked_fill_(again, NEVER))
 
 
+def penalise(logits: Tensor, prefix: Tensor, penalty: float) -> Tensor:
+    """Tokens that were written before, less likely: CTRL's penalised sampling, Keskar et al. 2019, arXiv:1909.05858.
+
+    The paper divides logits by the penalty, which would make one below zero likelier: it is multiplied, as is usual.
+    """
+    before = logits.gather(1, prefix)
+    return logits.scatter(1, prefix, torch.where(before > 0, before / penalty, before * penalty))
+
+
 def narrow(logits: Tensor, options: Decoding) -> Tensor:
     """The logits to draw from."""
     if options.temperature != 1.0:
@@ -36,6 +48,8 @@ def narrow(logits: Tensor, options: Decoding) -> Tensor:
         logits = top_k(logits, options.top_k)
     if options.top_p < 1.0:
         logits = top_p(logits, options.top_p)
+    if options.min_p > 0.0:
+        logits = min_p(logits, options.min_p)
     return logits
 
 
@@ -51,3 +65,8 @@ def top_p(logits: Tensor, mass: float) -> Tensor:
     probs = falling.softmax(-1)
     before = probs.cumsum(-1) - probs  # what the likelier ones have: 0 for the first, which therefore stays
     return logits.new_empty(logits.shape).scatter_(-1, order, falling.masked_fill(before >= mass, NEVER))
+
+
+def min_p(logits: Tensor, share: float) -> Tensor:
+    """Only tokens with at least this share of the likeliest one's probability. Nguyen et al. 2024, arXiv:2407.01082"""
+    return logits.masked_fill(logits < logits.amax(-1, keepdim=True) + math.log(share), NEVER)

@@ -18,10 +18,12 @@ class Decoding(Config):
 
     Length: at least `min_length` tokens and at most `max_length`, the end not counted. Without a `max_length`, it is
     `max_ratio` times the length of what was read (the source; the prompt of a decoder) plus `max_extra`. What reaches
-    it without an end is cut there. `no_repeat` of n lets no sequence of n tokens come twice.
+    it without an end is cut there. `no_repeat` of n lets no sequence of n tokens come twice; a `repetition_penalty`
+    above 1 makes tokens that were written before less likely (arXiv:1909.05858). What was read counts for neither.
 
-    `sample` draws from softmax(logits / temperature), of the `top_k` likeliest tokens alone (0: all), and of those the
-    fewest that hold `top_p` of the probability (arXiv:1904.09751). `nbest` hypotheses are returned, best first.
+    `sample` draws from softmax(logits / temperature), of the `top_k` likeliest tokens alone (0: all), of those the
+    fewest that hold `top_p` of the probability (arXiv:1904.09751), and of those the ones that have at least `min_p` of
+    the likeliest one's (arXiv:2407.01082). `nbest` hypotheses are returned, best first: of a sample, so many draws.
     """
 
     beam: Size = 1
@@ -32,10 +34,12 @@ class Decoding(Config):
     max_ratio: Annotated[float, Within(low=0)] = 1.5
     max_extra: Size = 20
     no_repeat: Count = 0
+    repetition_penalty: Positive = 1.0
     sample: bool = False
     temperature: Positive = 1.0
     top_k: Count = 0
     top_p: Annotated[float, Within(low=1e-9, high=1)] = 1.0
+    min_p: Annotated[float, Within(low=0, high=1)] = 0.0
     seed: Count | None = None
 
     def check(self) -> None:
@@ -45,6 +49,11 @@ class Decoding(Config):
             raise ConfigError(f"nbest {self.nbest} is more than the beam of {self.beam} can give")
         if self.max_length is not None and self.min_length > self.max_length:
             raise ConfigError(f"min_length {self.min_length} is more than max_length {self.max_length}")
-        if not self.sample and (self.temperature, self.top_k, self.top_p) != (1.0, 0, 1.0):
-            given = f"temperature {self.temperature:g}, top_k {self.top_k}, top_p {self.top_p:g}"
+        if self.beam > 1 and self.repetition_penalty != 1.0:
+            raise ConfigError(
+                f"repetition_penalty {self.repetition_penalty:g} with a beam of {self.beam}: hypotheses would be "
+                "ranked by penalties; take no_repeat, or no beam"
+            )
+        if not self.sample and (self.temperature, self.top_k, self.top_p, self.min_p) != (1.0, 0, 1.0, 0.0):
+            given = f"temperature {self.temperature:g}, top_k {self.top_k}, top_p {self.top_p:g}, min_p {self.min_p:g}"
             raise ConfigError(f"{given}: they shape what is drawn, but sample is false")

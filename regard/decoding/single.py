@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
-from regard.decoding.filters import forbid, narrow
+from regard.decoding.filters import forbid, narrow, penalise
 from regard.decoding.hypothesis import Hypothesis, scored
 from regard.decoding.options import Decoding
 from regard.decoding.steps import Outlook, Steps, look
 from regard.models.base import State
 from regard.nn.topk import exact, log_total
+
+Dice = torch.Generator | Sequence[torch.Generator] | None  # for all rows, or one for each
 
 
 def single(
@@ -57,12 +61,25 @@ def take(ahead: Outlook) -> tuple[Tensor, Tensor]:
     return ahead.words, ahead.logits.squeeze(1) - ahead.totals
 
 
-def draw(
-    logits: Tensor, prefix: Tensor, end: int, options: Decoding, generator: torch.Generator | None
-) -> tuple[Tensor, Tensor]:
+def draw(logits: Tensor, prefix: Tensor, end: int, options: Decoding, generator: Dice) -> tuple[Tensor, Tensor]:
     """Words (B, 1) that were drawn, and the log-probabilities (B,) that the model itself gives to them."""
     logits = exact(logits)
     total = log_total(logits)
-    narrowed = narrow(forbid(logits, prefix, end, options), options)
-    chosen = narrowed.softmax(-1).multinomial(1, generator=generator)
+    chosen = pick(chances(logits, prefix, end, options), generator)
     return chosen, logits.gather(1, chosen).squeeze(1) - total
+
+
+def chances(logits: Tensor, prefix: Tensor, end: int, options: Decoding) -> Tensor:
+    """The probabilities (B, V) that are drawn from; what is forbidden is blocked in the logits, in place."""
+    logits = forbid(logits, prefix, end, options)
+    if options.repetition_penalty != 1.0:
+        logits = penalise(logits, prefix, options.repetition_penalty)
+    return narrow(logits, options).softmax(-1)
+
+
+def pick(probs: Tensor, generator: Dice) -> Tensor:
+    """A word (B, 1) for each row; with generators of their own, each row draws what it would alone."""
+    if not isinstance(generator, Sequence):
+        return probs.multinomial(1, generator=generator)
+    rows = zip(torch.split(probs, 1), generator, strict=True)
+    return torch.cat([row.multinomial(1, generator=own) for row, own in rows])

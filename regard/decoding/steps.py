@@ -7,7 +7,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from regard.decoding.filters import forbid
+from regard.decoding.filters import forbid, penalise
 from regard.decoding.options import Decoding
 from regard.models.base import State, Writer
 from regard.nn.topk import exact, likeliest, log_total
@@ -47,12 +47,20 @@ def look(
     keep: Tensor | None = None,
 ) -> tuple[Outlook, State]:
     """Read new tokens (B, T) and see the `count` best words that may follow the tokens (B, t) written so far."""
-    if isinstance(model, Writer) and not options.no_repeat:  # need not build all logits
+    if isinstance(model, Writer) and not looks_back(options):  # need not build all logits
         hidden, state = model.read(tokens, state, keep)
         barred = end if prefix.shape[1] < options.min_length else None
         return Outlook(*model.head.best(hidden, count, barred), model.config.vocabulary), state
     logits, state = model.step(tokens, state, keep)
     logits = exact(logits)
     totals = log_total(logits)
-    values, words = likeliest(forbid(logits, prefix, end, options), count)
-    return Outlook(values, words, totals, logits.shape[1]), state
+    logits = forbid(logits, prefix, end, options)
+    if options.repetition_penalty == 1.0:
+        return Outlook(*likeliest(logits, count), totals, logits.shape[1]), state
+    _, words = likeliest(penalise(logits, prefix, options.repetition_penalty), count)
+    return Outlook(logits.gather(1, words), words, totals, logits.shape[1]), state
+
+
+def looks_back(options: Decoding) -> bool:
+    """Whether what may follow depends on the tokens that were written, beyond their number."""
+    return options.no_repeat > 0 or options.repetition_penalty != 1.0

@@ -1,24 +1,133 @@
-"""Writing on from a prompt, one token at a time as they are chosen, for whoever reads along."""
+"""Writing on from prompts, one token at a time as they are chosen, for whoever reads along."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from regard.decoding.options import Decoding
-from regard.decoding.single import draw, take
-from regard.decoding.steps import look
-from regard.models.base import TextWriter
+from regard.decoding.single import Dice, draw, take
+from regard.decoding.steps import Outlook, look
+from regard.models.base import State, TextWriter
+
+GOLDEN = 0x9E3779B97F4A7C15  # apart by this, the seeds of samples are nobody's own
+SEEDS = 2**63
 
 
 @dataclass(frozen=True)
 class Written:
-    """A token, and the probability that the model itself gave to it."""
+    """A token, and the log-probability that the model itself gave to it."""
 
     token: int
-    probability: float
+    log_prob: float
+
+    @property
+    def probability(self) -> float:
+        return math.exp(self.log_prob)
+
+
+@dataclass
+class Begun:
+    """What a model has read already: the state of one row, after so many tokens of its prompt."""
+
+    state: State
+    length: int
+
+
+class Writing:
+    """Texts that are written on side by side: `nbest` of each prompt, those of a prompt next to each other.
+
+    Each is what it would be alone. A model that reads no more tokens than it has read ends a text there. With a
+    `window`, a text never has more than so many tokens in sight: when they are full the later half of them is read
+    again, behind the prompt's first token, and it goes on. `begun` is what was read of a single prompt before.
+    """
+
+    def __init__(
+        self,
+        model: TextWriter,
+        prompts: Sequence[Sequence[int]],
+        options: Decoding,
+        end: int,
+        window: int | None = None,
+        generator: Dice = None,
+        begun: Begun | None = None,
+    ) -> None:
+        assert begun is None or len(prompts) == 1
+        self.model, self.options, self.end, self.slides, self.begun = model, options, end, window is not None, begun
+        self.device = next(model.parameters()).device
+        self.most = model.longest if window is None else min(window, model.longest or window)
+        self.sight = [list(prompt) for prompt in prompts for _ in range(options.nbest)]
+        self.rows = list(range(len(self.sight)))  # that go on
+        self.prefix = torch.empty(len(self.rows), 0, dtype=torch.long, device=self.device)  # what they have written
+        self.generator = dice(options, len(prompts), self.device) if generator is None else generator
+        self.state: State | None = None
+
+    @torch.no_grad()
+    def step(self) -> list[tuple[int, Written]]:
+        """A token for each text that goes on, by its number; the end is a text's last. Empty when all are over."""
+        self.make_room()
+        if not self.rows:
+            return []
+        ahead = self.read()
+        if isinstance(ahead, Tensor):
+            chosen, gained = draw(ahead, self.prefix, self.end, self.options, self.generator)
+        else:
+            chosen, gained = take(ahead)
+        self.prefix = torch.cat([self.prefix, chosen], dim=1)
+        tokens, logs = chosen.squeeze(1).tolist(), gained.tolist()
+        found = [(row, Written(token, log)) for row, token, log in zip(self.rows, tokens, logs, strict=True)]
+        for row, one in found:
+            self.sight[row].append(one.token)
+        self.leave([row for row, one in found if one.token == self.end])
+        return found
+
+    def leave(self, over: Collection[int]) -> None:
+        """These texts need no more tokens."""
+        going = [place for place, row in enumerate(self.rows) if row not in over]
+        if len(going) == len(self.rows):
+            return
+        kept = torch.tensor(going, dtype=torch.long, device=self.device)
+        self.rows, self.prefix = [self.rows[place] for place in going], self.prefix[kept]
+        if isinstance(self.generator, Sequence):
+            self.generator = [self.generator[place] for place in going]
+        if self.state is not None and going:
+            self.state = self.state.select(kept)
+
+    def make_room(self) -> None:
+        """Texts whose sight is full slide, or are over."""
+        full = [row for row in self.rows if self.most is not None and len(self.sight[row]) > self.most]
+        if full and not self.slides:
+            self.leave(full)
+        elif full:
+            for row in full:
+                self.sight[row] = slid(self.sight[row], self.most or 1)
+            self.state = None
+
+    def read(self) -> Tensor | Outlook:
+        """What may come next: logits to draw from, or the best words."""
+        if self.state is not None:
+            ahead, self.state = self.look(self.prefix[:, -1:], self.state, None)
+            return ahead
+        samples = self.options.nbest if self.prefix.shape[1] == 0 else 1  # which have all read the same
+        begun = self.begun or Begun(self.model.begin(), 0)
+        self.begun = None
+        tokens, keep = ragged([self.sight[row][begun.length :] for row in self.rows[::samples]], self.device)
+        ahead, self.state = self.look(tokens, begun.state, keep)
+        if samples > 1:
+            rows = torch.arange(len(tokens), device=self.device).repeat_interleave(samples)
+            self.state = self.state.select(rows)
+            ahead = ahead[rows] if isinstance(ahead, Tensor) else ahead.select(rows)
+        return ahead
+
+    def look(self, tokens: Tensor, state: State, keep: Tensor | None) -> tuple[Tensor | Outlook, State]:
+        if self.options.sample:
+            return self.model.step(tokens, state, keep)
+        prefix = self.prefix[:: len(self.prefix) // len(tokens)]  # of samples that have written nothing yet, one each
+        return look(self.model, tokens, state, prefix, self.end, self.options, 1, keep)
 
 
 def write_on(
@@ -32,36 +141,36 @@ def write_on(
 ) -> Iterator[Written]:
     """At most `count` tokens that follow a prompt, greedily or drawn; the end is the last one where it comes.
 
-    A model that reads no more tokens than it has read stops there. With a `window`, it never has more than so many in
-    sight: when they are full it reads the later half of them again, behind the prompt's first token, and goes on. What
-    is drawn is what `complete` draws with the same seed; without a seed, something new each time.
+    What is drawn is what `complete` draws with the same seed; without a seed, something new each time.
     """
-    device = next(model.parameters()).device
-    if options.sample and generator is None:
-        generator = torch.Generator(device)
-        generator.seed() if options.seed is None else generator.manual_seed(options.seed)
-    most = model.longest if window is None else min(window, model.longest or window)
-    read, written = list(prompt), list[int]()
-    state, new = model.begin(), read
-    while len(written) < count:
-        if most is not None and len(read) > most:
-            if window is None:
-                return
-            read = [read[0], *read[len(read) - max(most // 2, 1) :]]
-            state, new = model.begin(), read
-        tokens = torch.tensor([new], device=device)
-        prefix = torch.tensor([written], dtype=torch.long, device=device)
-        with torch.no_grad():
-            if options.sample:
-                logits, state = model.step(tokens, state)
-                chosen, gained = draw(logits, prefix, end, options, generator)
-            else:
-                outlook, state = look(model, tokens, state, prefix, end, options, 1)
-                chosen, gained = take(outlook)
-        token = int(chosen)
-        yield Written(token, float(gained.exp()))
-        if token == end:
-            return
-        written.append(token)
-        read.append(token)
-        new = [token]
+    writing = Writing(model, [prompt], options, end, window, generator)
+    for _ in range(count):
+        for _, one in writing.step():
+            yield one
+
+
+def slid(sight: Sequence[int], most: int) -> list[int]:
+    """The later half of what was in sight, behind the first token."""
+    return [sight[0], *sight[len(sight) - max(most // 2, 1) :]]
+
+
+def dice(options: Decoding, prompts: int, device: torch.device) -> Dice:
+    """What samples of so many prompts are drawn by. With a seed, each has its own: the same whatever is beside it."""
+    if not options.sample:
+        return None
+    if options.seed is None:
+        fresh = torch.Generator(device)
+        fresh.seed()
+        return fresh
+    seeds = [(options.seed + sample * GOLDEN) % SEEDS for sample in range(options.nbest)]
+    return [torch.Generator(device).manual_seed(seed) for _ in range(prompts) for seed in seeds]
+
+
+def ragged(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor | None]:
+    """Tokens (B, T), padded at their end, and which are real; None where all are."""
+    lengths = torch.tensor([len(row) for row in rows])
+    longest = int(lengths.max())
+    tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], dtype=torch.long, device=device)
+    if bool((lengths == longest).all()):
+        return tokens, None
+    return tokens, (torch.arange(longest) < lengths[:, None]).to(device)

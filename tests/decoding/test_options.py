@@ -23,6 +23,10 @@ from tests.helpers import built, decoder, encoder_decoder, tokens
         ({"temperature": 0.0, "sample": True}, r"Decoding\.temperature: 0\.0 is not allowed"),
         ({"top_p": 1.5, "sample": True}, r"Decoding\.top_p: 1\.5 is not allowed"),
         ({"top_k": 5}, "top_k 5.*but sample is false"),
+        ({"min_p": 0.1}, r"min_p 0\.1.*but sample is false"),
+        ({"min_p": 1.5, "sample": True}, r"Decoding\.min_p: 1\.5 is not allowed"),
+        ({"repetition_penalty": 0.0}, r"Decoding\.repetition_penalty: 0\.0 is not allowed"),
+        ({"repetition_penalty": 1.2, "beam": 4}, r"repetition_penalty 1\.2 with a beam of 4"),
         ({"no_repeat": -1}, r"Decoding\.no_repeat: -1 is not allowed"),
     ],
 )

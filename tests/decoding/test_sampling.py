@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from regard.decoding import Decoding, complete, translate
-from regard.decoding.filters import block_repeats, narrow, top_k, top_p
+from regard.decoding.filters import block_repeats, min_p, narrow, top_k, top_p
+from regard.decoding.single import draw
 from tests.decoding.reference import END, START, ending, ragged, translating
 from tests.helpers import VOCABULARY, decoder, encoder_decoder, tokens
 
-DRAWS = 20_000
+DRAWS = 5_000  # each a whole search; filters alone are drawn from more often below
 
 
 def expected(probs: Tensor, options: Decoding) -> Tensor:
@@ -28,6 +29,7 @@ def expected(probs: Tensor, options: Decoding) -> Tensor:
             break
         within.append(token)
         mass += (probs[token] / probs[kept].sum()).item()
+    within = [token for token in within if probs[token] >= options.min_p * probs.max()]
     narrowed = torch.zeros_like(probs)
     narrowed[within] = probs[within]
     return narrowed / narrowed.sum()
@@ -53,12 +55,79 @@ def test_draws_follow_the_exact_probabilities(options: Decoding) -> None:
     for one in drawn:
         counts[one.tokens[0] if one.tokens else END] += 1
     probs = expected(translating(model, source)([]).exp(), options)
+    assert_drawn_from(counts, probs)
+
+
+FILTERS = {
+    "all": Decoding(sample=True),
+    "temperature": Decoding(sample=True, temperature=0.6),
+    "top k": Decoding(sample=True, top_k=7),
+    "top p": Decoding(sample=True, top_p=0.7),
+    "min p": Decoding(sample=True, min_p=0.2),
+    "repetition penalty": Decoding(sample=True, repetition_penalty=1.8),
+    "no repeat": Decoding(sample=True, no_repeat=1),
+    "min length": Decoding(sample=True, min_length=9),
+    "together": Decoding(
+        sample=True, temperature=1.4, top_k=20, top_p=0.95, min_p=0.05, repetition_penalty=1.3, no_repeat=3
+    ),
+}
+
+
+@pytest.mark.parametrize("options", FILTERS.values(), ids=FILTERS)
+def test_a_hundred_thousand_draws_follow_what_every_filter_leaves(options: Decoding) -> None:
+    logits = torch.randn(1, VOCABULARY, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    written = [5, 9, 5, 9, 7]
+    adjusted = logits[0].clone()
+    for token in set(written):
+        adjusted[token] *= options.repetition_penalty if adjusted[token] < 0 else 1 / options.repetition_penalty
+    if options.no_repeat == 1:
+        adjusted[written] = -math.inf
+    if options.min_length:
+        adjusted[END] = -math.inf
+    probs = expected(adjusted.softmax(-1), options)
+    many = 100_000
+    chosen, gained = draw(
+        logits.repeat(many, 1),
+        torch.tensor([written]).repeat(many, 1),
+        END,
+        options,
+        torch.Generator().manual_seed(2),
+    )
+    assert torch.allclose(gained, logits[0].log_softmax(-1)[chosen.squeeze(1)])  # the model's own, whatever is narrowed
+    assert_drawn_from(torch.bincount(chosen.squeeze(1), minlength=VOCABULARY).double(), probs)
+
+
+def assert_drawn_from(counts: Tensor, probs: Tensor) -> None:
+    """Chi-squared of the counts of each token, within four deviations of its mean."""
     assert counts[probs == 0].sum() == 0
-    hopes = (probs * DRAWS)[probs > 0]
+    hopes = (probs * counts.sum())[probs > 0]
     chi_squared = ((counts[probs > 0] - hopes) ** 2 / hopes).sum().item()
     freedom = len(hopes) - 1
     assert freedom > 1
-    assert chi_squared < freedom + 4 * math.sqrt(2 * freedom)  # mean and four deviations
+    assert chi_squared < freedom + 4 * math.sqrt(2 * freedom)
+
+
+def test_the_test_of_draws_can_fail() -> None:
+    logits = torch.randn(1, VOCABULARY, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    prefix = torch.empty(100_000, 0, dtype=torch.long)
+    generator = torch.Generator().manual_seed(2)
+    options = Decoding(sample=True, temperature=1.03)
+    chosen, _ = draw(logits.repeat(100_000, 1), prefix, END, options, generator)
+    counts = torch.bincount(chosen.squeeze(1), minlength=VOCABULARY).double()
+    with pytest.raises(AssertionError):
+        assert_drawn_from(counts, logits[0].softmax(-1))
+
+
+@pytest.mark.parametrize("sample", [False, True])
+def test_a_penalty_makes_what_was_written_rarer(sample: bool) -> None:
+    model, prompt = ending(decoder(), bias=-9.0), tokens(8, 3)
+
+    def repeats(penalty: float) -> int:
+        options = Decoding(sample=sample, repetition_penalty=penalty, max_length=30, seed=1 if sample else None)
+        found = [one.tokens for (one,) in complete(model, prompt, None, options, END)]
+        return sum(len(row) - len(set(row)) for row in found)
+
+    assert repeats(3.0) < repeats(1.2) < repeats(1.0)
 
 
 def test_a_seed_repeats_the_draw_and_a_generator_wins_over_it() -> None:
@@ -103,6 +172,12 @@ def test_top_p_keeps_the_fewest_that_reach_the_mass() -> None:
     logits = torch.tensor([[0.1, 0.5, 0.15, 0.25]], dtype=torch.float64).log()
     for mass, kept in [(0.4, [1]), (0.5, [1]), (0.6, [1, 3]), (0.8, [1, 2, 3]), (0.95, [0, 1, 2, 3])]:
         assert top_p(logits, mass)[0].isfinite().nonzero().flatten().tolist() == kept
+
+
+def test_min_p_is_a_share_of_the_likeliest() -> None:
+    logits = torch.tensor([[0.1, 0.5, 0.15, 0.25]], dtype=torch.float64).log()
+    for share, kept in [(0.0001, [0, 1, 2, 3]), (0.25, [1, 2, 3]), (0.4, [1, 3]), (0.6, [1]), (1.0, [1])]:
+        assert min_p(logits, share)[0].isfinite().nonzero().flatten().tolist() == kept
 
 
 def test_without_options_nothing_is_narrowed() -> None:

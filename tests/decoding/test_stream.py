@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regard.decoding import Decoding, complete
-from regard.decoding.stream import write_on
+from regard.decoding.stream import Writing, Written, write_on
 from regard.models import LSTMN, RecurrentDecoder, TextWriterConfig
 from tests.decoding.reference import END, START, ending
 from tests.helpers import VOCABULARY, decoder
@@ -22,6 +22,7 @@ SEARCHES = {
     "greedy": Decoding(max_length=20),
     "drawn": Decoding(sample=True, temperature=0.9, top_k=12, seed=4, max_length=20),
     "no repeats": Decoding(no_repeat=2, max_length=20),
+    "penalised": Decoding(repetition_penalty=1.5, max_length=20),
 }
 
 
@@ -55,3 +56,67 @@ def test_without_a_window_it_stops_where_the_model_reads_no_more() -> None:
     model = ending(decoder(), bias=-9.0)
     assert model.longest == 64
     assert len(list(write_on(model, [START] * 60, Decoding(), END, 30))) == 5
+
+
+def written(writing: Writing, count: int) -> dict[int, list[Written]]:
+    found: dict[int, list[Written]] = {}
+    for _ in range(count):
+        for row, one in writing.step():
+            found.setdefault(row, []).append(one)
+    return found
+
+
+def same(some: list[Written], others: list[Written]) -> bool:
+    logs = [one.log_prob for one in others]
+    return [one.token for one in some] == [one.token for one in others] and [
+        one.log_prob for one in some
+    ] == pytest.approx(logs)
+
+
+PROMPTS = [[START, 5, 9, 7], [START], [START, *range(4, 12)], [START, 8, 8]]
+
+
+@pytest.mark.parametrize("window", [None, 12])
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("config", MODELS.values(), ids=MODELS)
+def test_texts_side_by_side_are_what_each_is_alone(
+    config: TextWriterConfig, search: Decoding, window: int | None
+) -> None:
+    model = ending(config, bias=1.0 if search.sample else -9.0)
+    together = written(Writing(model, PROMPTS, search, END, window), 30)
+    assert (min(len(found) for found in together.values()) < 30) == search.sample  # some ended sooner
+    for row, prompt in enumerate(PROMPTS):
+        assert same(together[row], list(write_on(model, prompt, search, END, 30, window)))
+
+
+def test_the_samples_of_a_prompt_differ_and_the_first_is_the_one_drawn_alone() -> None:
+    model = ending(decoder(), bias=0.0)
+    search = Decoding(sample=True, seed=7, nbest=3)
+    found = written(Writing(model, PROMPTS[:2], search, END, window=16), 25)
+    assert len({tuple(one.token for one in row) for row in found.values()}) == 6
+    for number, prompt in enumerate(PROMPTS[:2]):
+        alone = list(write_on(model, prompt, Decoding(sample=True, seed=7), END, 25, window=16))
+        assert same(found[3 * number], alone)
+        several = written(Writing(model, [prompt], search, END, window=16), 25)
+        assert all(same(found[3 * number + sample], several[sample]) for sample in range(3))
+
+
+def test_a_prompt_is_read_once_for_all_its_samples() -> None:
+    model = ending(decoder(), bias=-9.0)
+    sizes: list[tuple[int, int]] = []
+    plain = model.step
+    model.step = lambda tokens, state, keep=None: sizes.append(tuple(tokens.shape)) or plain(tokens, state, keep)
+    written(Writing(model, PROMPTS[:1], Decoding(sample=True, nbest=5, seed=1), END), 3)
+    assert sizes == [(1, 4), (5, 1), (5, 1)]
+
+
+def test_a_text_that_leaves_changes_nothing_for_the_others() -> None:
+    model = ending(decoder(), bias=-9.0)
+    search = Decoding(sample=True, seed=2)
+    whole = written(Writing(model, PROMPTS, search, END, window=16), 20)
+    writing = Writing(model, PROMPTS, search, END, window=16)
+    first = written(writing, 4)
+    writing.leave([0, 2])
+    rest = written(writing, 16)
+    assert rest.keys() == {1, 3}
+    assert all(same([*first[row], *rest[row]], whole[row]) for row in rest)
