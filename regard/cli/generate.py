@@ -1,12 +1,23 @@
-"""`regard generate`: write on from a prompt, as it comes."""
+"""`regard generate`: write on from prompts, as it comes."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from regard.cli.interrupts import Interrupts
 from regard.cli.options import positive, read_changes
+from regard.cli.progress import say
+from regard.cli.translate import chunks
+
+if TYPE_CHECKING:
+    from regard.decoding import Decoding
+    from regard.tasks.continuations import Continuation, Piece
+    from regard.tasks.generator import Generator
 
 STDIN = "-"
 
@@ -16,45 +27,147 @@ def add(verbs: Any) -> None:
         "generate",
         help="write on from a prompt with a trained language model",
         usage="regard generate RUN [PROMPT] [options]",
-        description="Write on from a prompt with a run that was trained for the task lm. The text goes to standard "
-        "output as it is written, the prompt first. Without a prompt it begins from nothing; - reads one from standard "
-        "input.",
-        epilog="Tokens are drawn: --temperature 0.8, --top-k 40 and --top-p 0.9 shape what is drawn, --seed N repeats "
-        "it, --temperature 0 takes the likeliest. Any other field of the search is an option too: --beam 4, "
-        "--no-repeat 3.\n\n"
+        description="Write on from a prompt with a language model. The text goes to standard output as it is written, "
+        'the prompt first; "" begins from nothing. Without a prompt each line of standard input is one, and - reads '
+        "all of it as one. On a terminal prompts are asked for, with a history: Ctrl-C ends a text, or the program.",
+        epilog="Tokens are drawn: --temperature 0.8, --top-k 40, --top-p 0.9 and --min-p 0.1 shape what is drawn, "
+        "--seed N repeats it, --temperature 0 takes the likeliest. --repetition-penalty 1.2 and --no-repeat 3 keep it "
+        "from going round in circles. Any other field of the search is an option too: --beam 4, --min-length 10.\n\n"
         "examples:\n"
         '  regard generate runs/shakespeare "ROMEO:" --tokens 200 --temperature 0.8\n'
-        "  regard generate runs/shakespeare --seed 1\n"
-        '  regard generate runs/shakespeare "Once" --beam 4 --tokens 20\n',
+        '  regard generate runs/shakespeare "" --seed 1 --samples 3\n'
+        '  regard generate runs/shakespeare "ROMEO:" --stop JULIET: --min-p 0.05\n'
+        '  regard generate runs/shakespeare "Once" --beam 4 --tokens 20 --scores\n'
+        "  regard generate runs/shakespeare --json < prompts.txt > texts.jsonl\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
-    verb.add_argument("prompt", metavar="PROMPT", nargs="?", default="", help="what it writes on from")
+    verb.add_argument("prompt", metavar="PROMPT", nargs="?", help="what it writes on from")
     verb.add_argument("--tokens", type=positive, default=100, metavar="N", help="at most so many (default 100)")
+    verb.add_argument("--samples", type=positive, metavar="N", help="so many texts of each prompt, drawn side by side")
+    verb.add_argument(
+        "--stop", action="append", default=[], metavar="TEXT", help="end before this text; may be given several times"
+    )
+    verb.add_argument(
+        "--scores", action="store_true", help="a line for each token: its log-probability, a tab, and itself as JSON"
+    )
+    verb.add_argument(
+        "--long",
+        choices=["slide", "refuse"],
+        default="slide",
+        help="a prompt longer than the context: go on from its last tokens and say so (slide), or refuse it",
+    )
+    verb.add_argument(
+        "--batch", type=positive, default=8, metavar="N", help="lines at a time (default 8; 1: each as it comes)"
+    )
+    verb.add_argument("--json", action="store_true", help="an object for each text, on a line of its own")
     verb.set_defaults(run_verb=run)
 
 
+@dataclass(frozen=True)
+class Order:
+    """What is asked of a language model, but for the prompts."""
+
+    writer: Generator
+    search: Decoding
+    options: argparse.Namespace
+
+    def whole(self, prompts: list[str], stopped: Callable[[], bool] | None = None) -> list[list[Continuation]]:
+        asked = self.options
+        return self.writer.continued(prompts, asked.tokens, self.search, asked.stop, asked.long, say, stopped)
+
+    def pieces(self, prompt: str, stopped: Callable[[], bool]) -> Iterator[Piece]:
+        asked = self.options
+        return self.writer.write([prompt], asked.tokens, self.search, asked.stop, asked.long, say, stopped)
+
+
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.tasks.generator import chosen_drawing
+    from regard.decoding.spelling import Stops
     from regard.tasks.language import load_generator
 
-    search = chosen_drawing(**read_changes(rest))
-    writer = load_generator(options.run)
-    prompt = standard_input() if options.prompt == STDIN else options.prompt
-    if search.beam > 1 or search.nbest > 1:
-        for text in writer.best(prompt, options.tokens, search):
-            print(prompt + text)
+    search = chosen(options, rest)
+    Stops(options.stop)  # or one is refused, before the model is loaded
+    order = Order(load_generator(options.run), search, options)
+    if options.prompt is None and sys.stdin is not None and sys.stdin.isatty():
+        from regard.cli.conversation import converse
+
+        return converse(lambda prompt, stopped: show(order, prompt, stopped))
+    prompts = iter([options.prompt]) if options.prompt not in (None, STDIN) else standard_input(options.prompt == STDIN)
+    with Interrupts() as interrupts:
+        if options.prompt is not None or options.batch == 1:
+            for number, prompt in enumerate(prompts):
+                part(number, options)
+                show(order, prompt, interrupts.met)
+                interrupts.check()
+            return
+        number = 0
+        for chunk in chunks(prompts, options.batch):
+            for prompt, texts in zip(chunk, order.whole(chunk, interrupts.met), strict=True):
+                for text in texts:
+                    part(number, options)
+                    number += 1
+                    tell(order, prompt, text)
+            interrupts.check()
+
+
+def chosen(options: argparse.Namespace, rest: list[str]) -> Decoding:
+    """The search; `--samples` is the usual name of what the search calls nbest."""
+    from regard.tasks.generator import chosen_drawing
+
+    changes = read_changes(rest)
+    if options.samples is not None:
+        if "nbest" in changes:
+            raise ValueError("--samples and --nbest are the same: leave one of them out")
+        changes["nbest"] = options.samples
+    return chosen_drawing(**changes)
+
+
+def show(order: Order, prompt: str, stopped: Callable[[], bool]) -> None:
+    """One prompt: as it is written, where it is a single text."""
+    if order.search.beam > 1 or order.search.nbest > 1 or order.options.json:
+        (texts,) = order.whole([prompt], stopped)
+        for number, text in enumerate(texts):
+            part(number, order.options)
+            tell(order, prompt, text)
         return
-    print(prompt, end="", flush=True)
-    for text in writer.stream(prompt, options.tokens, search):
-        print(text, end="", flush=True)
-    print()
+    stream = order.pieces(prompt, stopped)
+    if not order.options.scores:
+        print(prompt, end="", flush=True)
+    for piece in stream:
+        print(scored(order, piece) if order.options.scores else piece.text, end="", flush=True)
+    if not order.options.scores:
+        print(flush=True)
 
 
-def standard_input() -> str:
+def tell(order: Order, prompt: str, text: Continuation) -> None:
+    """One text that is whole."""
+    if not order.options.json:
+        print(scored(order, text), end="") if order.options.scores else print(prompt + text.text)
+    else:
+        record = {"prompt": prompt, "text": text.text, "reason": text.reason, "log_prob": text.log_prob}
+        if order.options.scores:
+            record["tokens"] = [[order.writer.tokenizer.token(one.token), one.log_prob] for one in text.tokens]
+        print(json.dumps(record, ensure_ascii=False))
+    sys.stdout.flush()
+
+
+def scored(order: Order, text: Piece | Continuation) -> str:
+    """A line for each token."""
+    named = ((one.log_prob, order.writer.tokenizer.token(one.token)) for one in text.tokens)
+    return "".join(f"{log_prob:.4f}\t{json.dumps(token, ensure_ascii=False)}\n" for log_prob, token in named)
+
+
+def part(number: int, options: argparse.Namespace) -> None:
+    """Texts may have several lines: an empty one stands between two of them."""
+    if number and not options.json:
+        print()
+
+
+def standard_input(whole: bool) -> Iterator[str]:
     from regard.data.files import decoded
 
     if sys.stdin is None:
-        raise ValueError("standard input is closed; name the prompt after the run")
-    return "".join(decoded(sys.stdin.buffer, "standard input", ends=True))
+        raise ValueError('standard input is closed; name the prompt after the run: "" begins from nothing')
+    lines = decoded(sys.stdin.buffer, "standard input", ends=whole)
+    return iter(["".join(lines)]) if whole else lines

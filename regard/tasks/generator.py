@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -17,19 +17,20 @@ from regard.config import ConfigError, from_dict
 from regard.data.files import DataError
 from regard.data.text import Document, Pieces
 from regard.data.tokenizers import Tokenizer
-from regard.decoding import Decoding, complete
-from regard.decoding.stream import write_on
+from regard.decoding import Decoding, Hypothesis, complete
+from regard.decoding.stream import Writing, Written
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import TextWriter
+from regard.tasks.continuations import Continuation, Piece, Sheet, gathered, pieces
 
 TOKENS = 100  # that are written where nothing else is asked for
 AT_ONCE = 1 << 14  # tokens that are scored together
 PIECES = 64  # of a text that are tokenized together
 ROWS = 512  # of which all log-probabilities are made at once
-BAD = "\ufffd"  # of bytes that are no whole character yet
-LONGEST_CHARACTER = 4  # bytes
+Long = Literal["slide", "refuse"]
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -68,44 +69,114 @@ class Generator:
         self.model, self.tokenizer = model, tokenizer
         self.context = min(context, model.longest or context)
 
-    def __call__(self, prompt: str = "", tokens: int = TOKENS, **options: Any) -> str:
-        """The prompt and at most so many tokens after it; the options are the fields of `Decoding`.
+    def __call__(self, prompt: str = "", tokens: int = TOKENS, stop: Sequence[str] = (), **options: Any) -> str:
+        """The prompt and at most so many tokens after it, up to a `stop` string; the options are those of `Decoding`.
 
         It draws, unless a `beam` or `sample=False` asks for the likeliest.
         """
-        search = chosen_drawing(**options)
-        if search.beam > 1:
-            return prompt + self.best(prompt, tokens, search)[0]
-        return prompt + "".join(self.stream(prompt, tokens, search))
+        return prompt + self.continued([prompt], tokens, chosen_drawing(**options), stop)[0][0].text
 
-    def stream(self, prompt: str, tokens: int, options: Decoding) -> Iterator[str]:
+    def continued(
+        self,
+        prompts: Sequence[str],
+        tokens: int,
+        options: Decoding,
+        stop: Sequence[str] = (),
+        long: Long = "slide",
+        say: Say | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> list[list[Continuation]]:
+        """What follows each prompt, `nbest` of each; all are written together, and each as if it were alone."""
+        if options.beam > 1:
+            return [self.best(prompt, tokens, options, stop, long, say) for prompt in prompts]
+        count = options.nbest
+        found = gathered(self.write(prompts, tokens, options, stop, long, say, stopped), len(prompts) * count)
+        return [found[i : i + count] for i in range(0, len(found), count)]
+
+    def stream(self, prompt: str, tokens: int, options: Decoding, stop: Sequence[str] = ()) -> Iterator[str]:
         """What follows a prompt, in pieces of whole characters as they are written."""
-        waiting: list[int] = []
-        for one in write_on(self.model, self.read(prompt), options, self.tokenizer.end, tokens, window=self.context):
-            waiting.append(one.token)
-            text = self.tokenizer.decode(waiting)
-            if text.endswith(BAD) and len(waiting) < LONGEST_CHARACTER:
-                continue
-            yield text
-            waiting = []
-        if waiting:
-            yield self.tokenizer.decode(waiting)
+        return (piece.text for piece in self.write([prompt], tokens, options, stop) if piece.text)
 
-    def best(self, prompt: str, tokens: int, options: Decoding) -> list[str]:
-        """The `nbest` likeliest continuations, the prompt left out; those that fit into the context."""
-        read = self.read(prompt)
+    def write(
+        self,
+        prompts: Sequence[str],
+        tokens: int,
+        options: Decoding,
+        stop: Sequence[str] = (),
+        long: Long = "slide",
+        say: Say | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> Iterator[Piece]:
+        """What follows prompts as it is written, `nbest` texts of each, numbered in this order.
+
+        `long` says what becomes of a prompt that is longer than the context, and `say` hears of it; `stopped` is asked
+        before each token whether to end here.
+        """
+        rows = [self.read(prompt, long, say) for prompt in prompts]
+        writing = Writing(self.model, rows, options, self.tokenizer.end, window=self.context)
+        return pieces(writing, self.sheets(rows, options, stop, tokens), stopped)
+
+    def sheets(self, rows: Sequence[Sequence[int]], options: Decoding, stop: Sequence[str], tokens: int) -> list[Sheet]:
+        every = [row for row in rows for _ in range(options.nbest)]
+        return [Sheet(number, self.tokenizer, row, stop, tokens) for number, row in enumerate(every)]
+
+    def best(
+        self,
+        prompt: str,
+        tokens: int,
+        options: Decoding,
+        stop: Sequence[str] = (),
+        long: Long = "slide",
+        say: Say | None = None,
+    ) -> list[Continuation]:
+        """The `nbest` likeliest continuations that fit into the context beside the prompt.
+
+        Where the prompt leaves room for less than is asked for and than half of the context, it is cut to that.
+        """
+        read = self.read(prompt, long, say, room=min(tokens, max(self.context // 2, 1)) - 1)
         room = self.context + 1 - len(read)
-        if room < 1:
-            raise DataError(f"the prompt has {len(read) - 1} tokens; a beam needs some of the {self.context} in sight")
+        if room < tokens and say is not None:
+            say(f"a beam writes {room} tokens after this prompt: more are not in sight of {self.context} at once")
         search = from_dict(Decoding, {**vars(options), "max_length": min(tokens, room)})
         found = complete(self.model, torch.tensor([read], device=self.device), None, search, self.tokenizer.end)[0]
-        return [self.tokenizer.decode(one.tokens) for one in found]
+        return [self.whole(read, one, stop) for one in found]
 
-    def read(self, prompt: str) -> list[int]:
-        """The tokens of a prompt, of which the last are in sight, behind the start, where its tokenizer has one."""
+    def whole(self, read: Sequence[int], found: Hypothesis, stop: Sequence[str]) -> Continuation:
+        """A hypothesis as it would have been read, had it been written token by token."""
+        sheet, text = Sheet(0, self.tokenizer, read, stop, len(found.tokens)), Continuation()
+        for one in self.known(read, found.tokens):
+            if not sheet.over:
+                text.add(sheet.add(one))
+        if found.finished and text.reason != "stop":
+            text.reason = "end"
+        return text
+
+    @torch.no_grad()
+    def known(self, read: Sequence[int], tokens: Sequence[int]) -> list[Written]:
+        """Tokens that follow others, with what the model gives to them."""
+        if not tokens:
+            return []
+        seen = torch.tensor([[*read, *tokens[:-1]]], device=self.device)
+        logs = self.model.head.log_probs(self.model.features(seen)[0, len(read) - 1 :])
+        own = logs.gather(1, torch.tensor(tokens, device=self.device)[:, None]).squeeze(1).tolist()
+        return [Written(token, log) for token, log in zip(tokens, own, strict=True)]
+
+    def read(self, prompt: str, long: Long = "slide", say: Say | None = None, room: int = 0) -> list[int]:
+        """The tokens of a prompt behind the start, where its tokenizer has one, and what else of the context is empty.
+
+        Of a prompt that is too long the last tokens are in sight, or it is refused.
+        """
         ids = self.tokenizer.encode([prompt])[0]
         before = [self.tokenizer.start] if self.tokenizer.opens or not ids else []
-        return [*before, *ids[max(len(ids) + len(before) - self.context, 0) :]][: self.context]
+        most = max(self.context - room, 1) - len(before)
+        if len(ids) > most:
+            beside = f", with room for {room + 1} more" if room else ""
+            sentence = f"the prompt has {len(ids):,} tokens and the model has {most:,} of it in sight{beside}"
+            if long == "refuse":
+                raise DataError(f"{sentence}: shorten it, or let it slide")
+            if say is not None:
+                say(f"{sentence}: it goes on from the last {most:,}")
+        return [*before, *ids[max(len(ids) - most, 0) :]]
 
     def score(self, text: str | Iterable[Document]) -> Score:
         """What a text costs, or several; every token is scored once, with at least half of the context before it."""

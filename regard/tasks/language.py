@@ -23,6 +23,7 @@ from regard.data.text import Document, Share, Texts
 from regard.data.tokenizers import Tokenizer
 from regard.data.windows import Windows
 from regard.decoding import Decoding, complete
+from regard.decoding.spelling import BAD
 from regard.look.capture import look
 from regard.look.subject import Subject
 from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
@@ -31,7 +32,7 @@ from regard.nn.losses import words_loss
 from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TextData
-from regard.tasks.generator import BAD, Generator, encoded, measure, shifted, token_rows, unknown
+from regard.tasks.generator import Generator, encoded, measure, shifted, token_rows, unknown
 
 HELD_OUT = 10  # percent of the training text, where no other is given for validation
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
