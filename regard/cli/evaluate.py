@@ -29,7 +29,8 @@ def add(verbs: Any) -> None:
         description="Score a run on held-out examples, whatever it was trained for. Of a translator: BLEU, chrF and "
         "TER with sacreBLEU's signatures, speed, BLEU by length, and the alignment error rate where gold alignments "
         "are given. Of a classifier: accuracy, macro-F1, each class, and what was taken for what. Of a tagger: "
-        "accuracy, macro-F1 and each tag.",
+        "accuracy, macro-F1 and each tag. Of a language model: bits per byte, perplexity by token and by word; "
+        "--stride N moves its context on by so many tokens (half of it by default; 1 is exact and slow).",
         epilog="Any field of the search is an option, as for `regard translate`. Gold alignments are a column "
         '"alignment" of a JSONL or CSV file ("0-0 1-2"); the phrasebook has them.\n\n'
         "examples:\n"

@@ -7,33 +7,42 @@ import time
 from pathlib import Path
 from typing import Any
 
+from regard.cli.options import read_changes
 from regard.cli.progress import counting
-
-SIGNATURE = "every token once, with at least half of the context before it; bytes of UTF-8"
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what they were computed on."""
     from regard.data.files import DataError
-    from regard.tasks.generator import encoded, measure, unknown
     from regard.tasks.language import load_generator
+    from regard.tasks.scoring import chosen_stride, encoded, measure, unknown, words_in
 
-    if rest:
-        raise ValueError(f"unexpected argument {rest[0]!r}: a language model is scored without a search")
+    changes = read_changes(rest)
+    stride = changes.pop("stride", None)
+    if changes or not isinstance(stride, int | None) or isinstance(stride, bool):
+        wrong = f"--{next(iter(changes))}" if changes else f"--stride {stride}"
+        raise ValueError(f"unexpected argument {wrong}: a language model is scored without a search; --stride N is all")
     writer = load_generator(options.run)
-    ids, size = encoded(writer.tokenizer, read_text(options).open())
+    stride = chosen_stride(writer.context, stride)
+    documents = read_text(options).open()
+    ids, size = encoded(writer.tokenizer, documents)
     if not len(ids):
         raise DataError("the text is empty: there is nothing to score")
     start = time.perf_counter()
     with counting("tokens scored", len(ids)) as done:
-        score = measure(writer.model, ids, size, writer.context, writer.tokenizer.start, done)
+        words = words_in(documents)
+        score = measure(writer.model, ids, size, writer.context, writer.tokenizer.start, done, stride, words)
     seconds = time.perf_counter() - start
+    signature = f"context {writer.context}, stride {stride}: every token once, with at least "
+    signature += f"{writer.context - stride} before it where there are; words by white space, bytes of UTF-8"
     return {
-        "scores": {name: {"score": value, "signature": SIGNATURE} for name, value in score.metrics().items()},
+        "scores": {name: {"score": value, "signature": signature} for name, value in score.metrics().items()},
         "context": writer.context,
+        "stride": stride,
         "tokens": score.tokens,
         "unknown tokens": unknown(writer.tokenizer, ids),
         "bytes": score.size,
+        "words": score.words,
         "tokens per second": score.tokens / seconds,
     }
 
@@ -52,10 +61,9 @@ def read_text(options: argparse.Namespace) -> Any:
 
 def table(result: dict[str, Any]) -> str:
     lines = [f"{name.replace('_', ' '):<16}{one['score']:.4f}" for name, one in result["scores"].items()]
-    lines.append(f"({SIGNATURE})")
-    lines.append(
-        f"{result['tokens']:,} tokens, {result['bytes']:,} bytes, {result['tokens per second']:,.0f} tokens a second"
-    )
+    lines.append(f"({result['scores']['loss']['signature']})")
+    sizes = f"{result['tokens']:,} tokens, {result['words']:,} words, {result['bytes']:,} bytes"
+    lines.append(f"{sizes}, {result['tokens per second']:,.0f} tokens a second")
     if result["unknown tokens"]:
         lines.append(f"{result['unknown tokens']:,} tokens are unknown: bits per byte do not say what they cost")
     return "\n".join(lines)

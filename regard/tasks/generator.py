@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from regard.config import ConfigError, from_dict
 from regard.data.files import DataError
-from regard.data.text import Document, Pieces
+from regard.data.text import Document
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, Hypothesis, complete
 from regard.decoding.stream import Writing, Written
@@ -24,39 +19,17 @@ from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import TextWriter
 from regard.tasks.continuations import Continuation, Piece, Sheet, gathered, pieces
+from regard.tasks.scoring import (
+    Score,
+    encoded,
+    measure,
+    token_log_probs,
+    words_in,
+)
 
 TOKENS = 100  # that are written where nothing else is asked for
-AT_ONCE = 1 << 14  # tokens that are scored together
-PIECES = 64  # of a text that are tokenized together
-ROWS = 512  # of which all log-probabilities are made at once
 Long = Literal["slide", "refuse"]
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Score:
-    """What a text costs a model. `nats` are those of all tokens, `tokens` how many, `size` the bytes of the text."""
-
-    nats: float
-    tokens: int
-    size: int
-
-    @property
-    def loss(self) -> float:
-        """Nats a token."""
-        return self.nats / max(self.tokens, 1)
-
-    @property
-    def perplexity(self) -> float:
-        return math.exp(min(self.loss, 700.0))
-
-    @property
-    def bits_per_byte(self) -> float:
-        """The same whatever the tokenizer, so that models compare."""
-        return self.nats / math.log(2) / max(self.size, 1)
-
-    def metrics(self) -> dict[str, float]:
-        return {"bits_per_byte": self.bits_per_byte, "perplexity": self.perplexity, "loss": self.loss}
 
 
 class Generator:
@@ -178,11 +151,15 @@ class Generator:
                 say(f"{sentence}: it goes on from the last {most:,}")
         return [*before, *ids[max(len(ids) - most, 0) :]]
 
-    def score(self, text: str | Iterable[Document]) -> Score:
-        """What a text costs, or several; every token is scored once, with at least half of the context before it."""
+    def score(
+        self, text: str | Iterable[Document], stride: int | None = None, done: Callable[[int], None] | None = None
+    ) -> Score:
+        """What a text costs, or several; every token is scored once, with at least context - stride tokens before it:
+        half of the context, where no `stride` is given."""
         documents = [Document("the text", lambda: [text])] if isinstance(text, str) else text
         ids, size = encoded(self.tokenizer, documents)
-        return measure(self.model, ids, size, self.context, self.tokenizer.start)
+        words = words_in(documents)
+        return measure(self.model, ids, size, self.context, self.tokenizer.start, done, stride, words)
 
     def log_probs(self, text: str) -> list[tuple[str, float]]:
         """The tokens of a text with the log-probabilities that the model gives to them."""
@@ -211,87 +188,3 @@ def chosen_drawing(**options: Any) -> Decoding:
             raise ConfigError("temperature 0 takes the likeliest token, so nothing is drawn: leave sample out")
         options = {"sample": False, **{key: value for key, value in options.items() if key != "temperature"}}
     return from_dict(Decoding, {"sample": options.get("beam", 1) == 1, **options})
-
-
-# --- texts as one stream of tokens ------------------------------------------------------------------------------------
-
-
-def token_rows(tokenizer: Tokenizer, documents: Iterable[Document]) -> Iterator[tuple[list[int], int]]:
-    """The tokens of texts, piece by piece, and of how many bytes; between two texts stands the end, which has none."""
-    stream = iter(Pieces(documents))
-    while some := list(itertools.islice(stream, PIECES)):  # together, so that all cores cut them
-        rows = iter(tokenizer.encode([piece for piece in some if piece is not None]))
-        for piece in some:
-            yield ([tokenizer.end], 0) if piece is None else (next(rows), len(piece.encode("utf-8")))
-
-
-def encoded(tokenizer: Tokenizer, documents: Iterable[Document]) -> tuple[NDArray[np.int64], int]:
-    """All tokens in one row, and how many bytes of text they are."""
-    rows: list[NDArray[np.int64]] = []
-    size = 0
-    for row, count in token_rows(tokenizer, documents):
-        rows.append(np.array(row, dtype=np.int64))
-        size += count
-    return (np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)), size
-
-
-def unknown(tokenizer: Tokenizer, ids: NDArray[np.int64]) -> int:
-    """How many of them stand for what the tokenizer does not know."""
-    return 0 if tokenizer.unknown is None else int((ids == tokenizer.unknown).sum())
-
-
-# --- scoring ----------------------------------------------------------------------------------------------------------
-
-
-def shifted(windows: NDArray[Any], start: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """What is read and what is to be predicted (B, T): a window is read behind the start, but for its last token."""
-    targets = torch.from_numpy(np.ascontiguousarray(windows, dtype=np.int64)).to(device)
-    return torch.cat([targets.new_full((len(targets), 1), start), targets[:, :-1]], 1), targets
-
-
-def sliding(ids: NDArray[np.int64], context: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
-    """Batches of windows (B, context) that move on by half of it, and which of their tokens are scored: each once, all
-    but the first window's with half a context before it."""
-    stride = max(context // 2, 1)
-    count = 1 + max(math.ceil((len(ids) - context) / stride), 0)
-    padded = np.concatenate([ids, np.zeros(count * stride + context - len(ids), dtype=np.int64)])
-    rows = max(AT_ONCE // context, 1)
-    for first in range(0, count, rows):
-        starts = stride * np.arange(first, min(first + rows, count))
-        places = starts[:, None] + np.arange(context)
-        seen = np.where(starts == 0, 0, starts + context - stride)  # up to here the windows before have scored
-        yield padded[places], (places >= seen[:, None]) & (places < len(ids))
-
-
-@torch.no_grad()
-def measure(
-    model: TextWriter,
-    ids: NDArray[np.int64],
-    size: int,
-    context: int,
-    start: int,
-    done: Callable[[int], None] | None = None,
-) -> Score:
-    """What a stream of tokens costs a model; `done` hears how many more are scored."""
-    device, nats = next(model.parameters()).device, 0.0
-    for windows, scored in sliding(ids, context) if len(ids) else ():
-        read, targets = shifted(windows, start, device)
-        chosen = torch.from_numpy(scored).to(device)
-        nats += float(model.head.total_loss(model.features(read)[chosen], targets[chosen]))
-        if done is not None:
-            done(int(scored.sum()))
-    return Score(nats, len(ids), size)
-
-
-@torch.no_grad()
-def token_log_probs(model: TextWriter, ids: NDArray[np.int64], context: int, start: int) -> NDArray[np.float64]:
-    """Of each token of a stream."""
-    device = next(model.parameters()).device
-    found: list[NDArray[np.float64]] = []
-    for windows, scored in sliding(ids, context) if len(ids) else ():
-        read, targets = shifted(windows, start, device)
-        chosen = torch.from_numpy(scored).to(device)
-        hidden, wanted = model.features(read)[chosen], targets[chosen].unsqueeze(-1)
-        for some, own in zip(torch.split(hidden, ROWS), torch.split(wanted, ROWS), strict=True):
-            found.append(model.head.log_probs(some).gather(-1, own).squeeze(-1).double().cpu().numpy())
-    return np.concatenate(found) if found else np.zeros(0)

@@ -32,7 +32,8 @@ from regard.nn.losses import words_loss
 from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TextData
-from regard.tasks.generator import Generator, encoded, measure, shifted, token_rows, unknown
+from regard.tasks.generator import Generator
+from regard.tasks.scoring import encoded, measure, shifted, token_rows, unknown
 
 HELD_OUT = 10  # percent of the training text, where no other is given for validation
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each

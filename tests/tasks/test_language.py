@@ -18,11 +18,13 @@ from regard.data.tokenizers import END, START, Tokenizer
 from regard.decoding import Decoding
 from regard.models import TextWriter
 from regard.tasks.examples import TextData
-from regard.tasks.generator import Generator, chosen_drawing, measure, sliding, token_log_probs
+from regard.tasks.generator import Generator, chosen_drawing
 from regard.tasks.language import LanguageModelling, load_generator
+from regard.tasks.scoring import measure, sliding, token_log_probs
 from tests.conftest import Say
 from tests.helpers import built, decoder
 from tests.toy import losses
+from tests.writers import write_writer
 
 NAMES = ("Ann", "Bob", "Carl", "Dora")
 SHAPES = {
@@ -76,7 +78,7 @@ def test_it_learns_and_its_best_weights_score_what_the_run_says(
     code, out, _ = regard("evaluate", runs[preset], "--data", home / "valid.txt", "--json")
     assert code == 0
     scores = {name: one["score"] for name, one in json.loads(out)["scores"].items()}
-    assert scores == pytest.approx(last["metrics"], rel=1e-5)
+    assert {name: scores[name] for name in last["metrics"]} == pytest.approx(last["metrics"], rel=1e-5)
     assert scores["perplexity"] == pytest.approx(math.exp(scores["loss"]))
 
 
@@ -179,6 +181,41 @@ def test_every_token_is_scored_once_with_half_a_context_before_it(count: int) ->
     assert measure(model, ids, 10, 8, START).nats == pytest.approx(-found.sum())
 
 
+@pytest.mark.parametrize("stride", [1, 3, 8])
+def test_a_stride_says_how_much_text_stands_before_every_token(stride: int) -> None:
+    ids = np.arange(4, 31)
+    model = writer()
+    nats = 0.0
+    for place in range(len(ids)):
+        window = 0 if place < 8 else (place - 8) // stride + 1
+        before = ids[stride * window : place]
+        assert place == len(before) or len(before) >= 8 - stride
+        with torch.no_grad():
+            nats -= float(model(torch.tensor([[START, *before]]))[0, -1].log_softmax(-1)[ids[place]])
+    assert measure(model, ids, 10, 8, START, stride=stride).nats == pytest.approx(nats)
+    assert sum(int(scored.sum()) for _, scored in sliding(ids, 8, stride)) == len(ids)
+
+
+def test_models_with_other_vocabularies_compare_by_word_and_by_byte(tmp_path: Path, regard: Say) -> None:
+    text = "the cat sat on\nthe mat  and é\n" * 4
+    (tmp_path / "text.txt").write_text(text, encoding="utf-8")
+    for kind in ("byte", "char"):
+        tokenizer = Tokenizer.train([text], kind)
+        folder = write_writer(tmp_path / kind, tokenizer=tokenizer)
+        generator = load_generator(folder)
+        score = generator.score(text, stride=5)
+        assert (score.words, score.size) == (4 * 8, len(text.encode()))
+        assert score.word_perplexity == pytest.approx(math.exp(score.nats / 32))
+        assert math.log2(score.word_perplexity) * 32 == pytest.approx(score.bits_per_byte * score.size)
+        words = ("evaluate", folder, "--data", tmp_path / "text.txt", "--stride", 5)
+        code, out, _ = regard(*words, "--json")
+        found = json.loads(out)
+        assert (code, found["stride"], found["words"]) == (0, 5, 32)
+        assert found["scores"]["word_perplexity"]["score"] == pytest.approx(score.word_perplexity)
+        assert "stride 5" in found["scores"]["word_perplexity"]["signature"]
+        assert "word perplexity" in regard(*words)[1]
+
+
 def test_bits_per_byte_count_bytes_and_not_tokens() -> None:
     tokenizer = Tokenizer.train([], "byte")
     model = library.build(decoder(), vocabulary=tokenizer.vocabulary).eval()
@@ -262,7 +299,9 @@ def test_mistakes_are_said_in_one_sentence(runs: dict[str, Path], toy: object, r
         (("generate", tmp_path / "no"), "no"),
         (("evaluate", run), "there is nothing to score"),
         (("evaluate", run, "--data", "tinyshakespear"), "did you mean 'tinyshakespeare'"),
-        (("evaluate", run, "--data", "x", "--beam", 3), "unexpected argument"),
+        (("evaluate", run, "--data", "x", "--beam", 3), "unexpected argument --beam"),
+        (("evaluate", run, "--data", "x", "--stride", "all"), "unexpected argument --stride all"),
+        (("evaluate", run, "--data", "x", "--stride", 49), "a stride of 49 is not allowed: windows of 48 tokens move"),
         (("translate", run, "a"), "not to translate"),
         (("train", "lm", "--run", tmp_path / "new"), "no examples were given for train"),
         (("train", "lm", "--train", tmp_path / "none.txt", "--run", tmp_path / "new"), "does not exist"),

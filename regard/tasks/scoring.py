@@ -1,0 +1,156 @@
+"""What a text costs a language model: every token once, each with some of the text before it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.config import ConfigError
+from regard.data.text import Document, Pieces
+from regard.data.tokenizers import Tokenizer
+from regard.models import TextWriter
+
+AT_ONCE = 1 << 14  # tokens that are scored together
+PIECES = 64  # of a text that are tokenized together
+ROWS = 512  # of which all log-probabilities are made at once
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a text costs a model. `nats` are those of all tokens, `tokens` how many, `size` the bytes of the text, and
+    `words` how many white space parts; 0 where nobody counted."""
+
+    nats: float
+    tokens: int
+    size: int
+    words: int = 0
+
+    @property
+    def loss(self) -> float:
+        """Nats a token."""
+        return self.nats / max(self.tokens, 1)
+
+    @property
+    def perplexity(self) -> float:
+        return math.exp(min(self.loss, 700.0))
+
+    @property
+    def word_perplexity(self) -> float:
+        """All that the text costs, shared out over its words: the same whatever the tokenizer, as in the papers."""
+        return math.exp(min(self.nats / max(self.words, 1), 700.0))
+
+    @property
+    def bits_per_byte(self) -> float:
+        """The same whatever the tokenizer, so that models compare."""
+        return self.nats / math.log(2) / max(self.size, 1)
+
+    def metrics(self) -> dict[str, float]:
+        found = {"bits_per_byte": self.bits_per_byte, "perplexity": self.perplexity, "loss": self.loss}
+        return {**found, "word_perplexity": self.word_perplexity} if self.words else found
+
+
+# --- texts as one stream of tokens ------------------------------------------------------------------------------------
+
+
+def token_rows(tokenizer: Tokenizer, documents: Iterable[Document]) -> Iterator[tuple[list[int], int]]:
+    """The tokens of texts, piece by piece, and of how many bytes; between two texts stands the end, which has none."""
+    stream = iter(Pieces(documents))
+    while some := list(itertools.islice(stream, PIECES)):  # together, so that all cores cut them
+        rows = iter(tokenizer.encode([piece for piece in some if piece is not None]))
+        for piece in some:
+            yield ([tokenizer.end], 0) if piece is None else (next(rows), len(piece.encode("utf-8")))
+
+
+def encoded(tokenizer: Tokenizer, documents: Iterable[Document]) -> tuple[NDArray[np.int64], int]:
+    """All tokens in one row, and how many bytes of text they are."""
+    rows: list[NDArray[np.int64]] = []
+    size = 0
+    for row, count in token_rows(tokenizer, documents):
+        rows.append(np.array(row, dtype=np.int64))
+        size += count
+    return (np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)), size
+
+
+def words_in(documents: Iterable[Document]) -> int:
+    """How many words texts have, as white space parts them."""
+    return sum(len(piece.split()) for piece in Pieces(documents) if piece is not None)
+
+
+def unknown(tokenizer: Tokenizer, ids: NDArray[np.int64]) -> int:
+    """How many of them stand for what the tokenizer does not know."""
+    return 0 if tokenizer.unknown is None else int((ids == tokenizer.unknown).sum())
+
+
+# --- scoring ----------------------------------------------------------------------------------------------------------
+
+
+def shifted(windows: NDArray[Any], start: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """What is read and what is to be predicted (B, T): a window is read behind the start, but for its last token."""
+    targets = torch.from_numpy(np.ascontiguousarray(windows, dtype=np.int64)).to(device)
+    return torch.cat([targets.new_full((len(targets), 1), start), targets[:, :-1]], 1), targets
+
+
+def sliding(
+    ids: NDArray[np.int64], context: int, stride: int | None = None
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
+    """Batches of windows (B, context) that move on by a `stride`, half of it by default, and which of their tokens are
+    scored: each once, all but the first window's with context - stride tokens before it."""
+    stride = chosen_stride(context, stride)
+    count = 1 + max(math.ceil((len(ids) - context) / stride), 0)
+    padded = np.concatenate([ids, np.zeros(count * stride + context - len(ids), dtype=np.int64)])
+    rows = max(AT_ONCE // context, 1)
+    for first in range(0, count, rows):
+        starts = stride * np.arange(first, min(first + rows, count))
+        places = starts[:, None] + np.arange(context)
+        seen = np.where(starts == 0, 0, starts + context - stride)  # up to here the windows before have scored
+        yield padded[places], (places >= seen[:, None]) & (places < len(ids))
+
+
+def chosen_stride(context: int, stride: int | None) -> int:
+    if stride is not None and not 1 <= stride <= context:
+        raise ConfigError(f"a stride of {stride} is not allowed: windows of {context} tokens move on by 1 to {context}")
+    return stride or max(context // 2, 1)
+
+
+@torch.no_grad()
+def measure(
+    model: TextWriter,
+    ids: NDArray[np.int64],
+    size: int,
+    context: int,
+    start: int,
+    done: Callable[[int], None] | None = None,
+    stride: int | None = None,
+    words: int = 0,
+) -> Score:
+    """What a stream of tokens, of so many bytes and words, costs a model; `done` hears how many more are scored."""
+    device, nats = next(model.parameters()).device, 0.0
+    for windows, scored in sliding(ids, context, stride) if len(ids) else ():
+        read, targets = shifted(windows, start, device)
+        chosen = torch.from_numpy(scored).to(device)
+        nats += float(model.head.total_loss(model.features(read)[chosen], targets[chosen]))
+        if done is not None:
+            done(int(scored.sum()))
+    return Score(nats, len(ids), size, words)
+
+
+@torch.no_grad()
+def token_log_probs(model: TextWriter, ids: NDArray[np.int64], context: int, start: int) -> NDArray[np.float64]:
+    """Of each token of a stream."""
+    device = next(model.parameters()).device
+    found: list[NDArray[np.float64]] = []
+    for windows, scored in sliding(ids, context) if len(ids) else ():
+        read, targets = shifted(windows, start, device)
+        chosen = torch.from_numpy(scored).to(device)
+        hidden, wanted = model.features(read)[chosen], targets[chosen].unsqueeze(-1)
+        for some, own in zip(torch.split(hidden, ROWS), torch.split(wanted, ROWS), strict=True):
+            found.append(model.head.log_probs(some).gather(-1, own).squeeze(-1).double().cpu().numpy())
+    return np.concatenate(found) if found else np.zeros(0)
