@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from regard.cli.options import read_changes
+from regard.cli.options import positive, read_changes
 from regard.tasks import OBJECTIVES, TASKS
+
+if TYPE_CHECKING:
+    from regard.training.session import Recipe
 
 FILES = ("train", "valid")
 RECIPE = (  # options that decide the recipe
@@ -28,7 +32,8 @@ def add(verbs: Any) -> None:
         "  regard train translate --train-source a.en --train-target a.de \\\n"
         "      --valid-source v.en --valid-target v.de --run runs/my --seed 2\n"
         "  regard train translate --data phrasebook --run runs/phrases --max-minutes 2\n"
-        "  regard train translate --run runs/my --resume\n",
+        "  regard train translate --run runs/my --resume\n"
+        "  regard train classify --data sst2 --run runs/sst2 --seeds 5\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -64,6 +69,9 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
     verb.add_argument("task", choices=tuple(tasks), metavar="TASK", help=about)
     verb.add_argument("--run", required=True, metavar="DIR", help="the folder to write; it must not exist")
     verb.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    verb.add_argument(
+        "--seeds", type=positive, metavar="N", help="train N runs into DIR/seed-1 and so on, and tell their spread"
+    )
     verb.add_argument("--preset", metavar="NAME", default=None, help="the model (default: the task's usual one)")
     verb.add_argument("--config", metavar="FILE", help="a recipe in YAML; options win over it")
     for name in FILES:
@@ -80,6 +88,10 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.training.session import resume, start
 
     folder = Run(options.run)
+    if options.resume and options.seeds:
+        raise ValueError(
+            "--seeds goes on with the runs that are there by itself: give the command again without --resume"
+        )
     if options.resume:
         given = [f"--{name.replace('_', '-')}" for name in RECIPE if getattr(options, name, None) is not None]
         if given + rest:
@@ -90,7 +102,11 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         data = {name: fields for name in FILES if (fields := named_data(options, name, columns))}
         begin = {"run": options.initial, "frozen": options.frozen} if getattr(options, "initial", None) else None
         changes = read_changes(rest)
-        progress = start(folder, make_recipe(options.task, data, options.preset, options.config, changes, begin))
+        recipe = make_recipe(options.task, data, options.preset, options.config, changes, begin)
+        if options.seeds:
+            print(seeds_table(options, recipe))
+            return
+        progress = start(folder, recipe)
     if progress.best is None:
         print(
             f"stopped at step {progress.step:,}; "
@@ -99,6 +115,21 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         return
     metrics = "  ".join(f"{name} {figure(value)}" for name, value in progress.metrics.items())
     print(f"{options.run}: step {progress.step:,}  {metrics}  (best at step {progress.best_step:,})")
+
+
+def seeds_table(options: argparse.Namespace, recipe: Recipe) -> str:
+    """Train with several seeds; what they reached, a line for each metric."""
+    from regard.training.records import figure
+    from regard.training.seeds import several
+
+    found = several(Path(options.run), recipe, options.seeds)
+    if found is None:
+        return "stopped; give the same command again to go on"
+    lines = [
+        f"{name} {figure(one.mean)} ± {figure(one.deviation)}  ({' '.join(map(figure, one.values))})"
+        for name, one in found.items()
+    ]
+    return "\n".join([f"{options.run}: {options.seeds} seeds, mean ± standard deviation", *lines])
 
 
 def named_data(options: argparse.Namespace, name: str, columns: list[str] | None) -> dict[str, Any]:

@@ -1,0 +1,74 @@
+"""The same recipe with several seeds: how much of a score is luck."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.checkpoint import Run, RunError, write_text
+from regard.config import change
+from regard.training.records import read_records
+from regard.training.session import Recipe, resume, start
+
+SUMMARY = "seeds.json"
+INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What several runs reached in one metric, in the order of their seeds."""
+
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return statistics.mean(self.values)
+
+    @property
+    def deviation(self) -> float:
+        return statistics.stdev(self.values) if len(self.values) > 1 else 0.0
+
+
+def several(folder: Path, recipe: Recipe, count: int) -> dict[str, Spread] | None:
+    """Train a run for each of `count` seeds, from the recipe's on, into FOLDER/seed-1 and so on.
+
+    A run that is there is gone on with, or kept where it is done. What they reached by metric; None where the training
+    was interrupted.
+    """
+    first = recipe.training.seed
+    runs = [Run(folder / f"seed-{seed}") for seed in range(first, first + count)]
+    for seed, run in enumerate(runs, first):
+        wanted = change(recipe, {"training.seed": seed})
+        if not run.exists():
+            start(run, wanted)
+        elif ending(run) in (None, INTERRUPTED):
+            resume(run)
+        if ending(run) == INTERRUPTED:
+            return None
+    reached = [best_of(run, recipe) for run in runs]
+    found = {name: Spread(tuple(one[name] for one in reached)) for name in recipe.task.metrics}
+    record = {name: {"mean": s.mean, "deviation": s.deviation, "values": s.values} for name, s in found.items()}
+    write_text(folder / SUMMARY, json.dumps({"seeds": [first, first + count - 1], **record}, indent=2) + "\n")
+    return found
+
+
+def ending(run: Run) -> str | None:
+    """Why a run ended, None where it did not."""
+    records = read_records(run.metrics_path)
+    last = records[-1] if records else {}
+    return str(last["reason"]) if last.get("event") == "end" else None
+
+
+def best_of(run: Run, recipe: Recipe) -> dict[str, float]:
+    """The metrics of the validation that chose the run's weights."""
+    metrics = recipe.task.metrics
+    metric = recipe.training.metric or next(iter(metrics))
+    seen: Sequence[dict[str, float]] = [
+        record["metrics"] for record in read_records(run.metrics_path) if record["event"] == "validation"
+    ]
+    if not seen:
+        raise RunError(f"{run.path} was never validated: give it more steps, or validate more often")
+    return max(seen, key=lambda found: found[metric] if metrics[metric] else -found[metric])

@@ -1,0 +1,49 @@
+"""The same recipe with several seeds."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+
+from regard.checkpoint import Run
+from regard.training.records import read_records
+from tests.conftest import Say
+from tests.toy import MODEL, Toy, write_pairs
+
+
+def command(folder: Path, seeds: int) -> list[str]:
+    files = ["--train", str(folder / "train.tsv"), "--valid", str(folder / "valid.tsv")]
+    where = ["--run", str(folder / "runs"), "--seeds", str(seeds)]
+    short = "--batch-tokens 600 --warmup 10 --rate 0.005 --max-steps 60 --validate-every 30".split()
+    return ["train", "translate", *files, *where, *MODEL, *short]
+
+
+def test_each_seed_has_a_run_and_their_spread_is_told(regard: Say, tmp_path: Path) -> None:
+    write_pairs(tmp_path / "train.tsv", 300, seed=1)
+    write_pairs(tmp_path / "valid.tsv", 20, seed=2)
+    code, out, _ = regard(*command(tmp_path, 2))
+    assert code == 0
+    record = json.loads((tmp_path / "runs" / "seeds.json").read_text())
+    bleu = []
+    for seed in (1, 2):
+        run = Run(tmp_path / "runs" / f"seed-{seed}")
+        assert run.section("training")["seed"] == seed
+        bleu.append(
+            max(one["metrics"]["bleu"] for one in read_records(run.metrics_path) if one["event"] == "validation")
+        )
+    assert bleu[0] != bleu[1]
+    assert record["bleu"]["values"] == bleu
+    assert record["bleu"]["deviation"] == statistics.stdev(bleu)
+    assert f"bleu {statistics.mean(bleu):.4g} ± {statistics.stdev(bleu):.4g}" in out
+
+    done = (tmp_path / "runs" / "seed-1" / "model.safetensors").stat().st_mtime_ns
+    assert regard(*command(tmp_path, 3))[0] == 0  # one more: those that are done stay
+    assert (tmp_path / "runs" / "seed-1" / "model.safetensors").stat().st_mtime_ns == done
+    assert len(json.loads((tmp_path / "runs" / "seeds.json").read_text())["bleu"]["values"]) == 3
+
+
+def test_seeds_are_not_resumed_by_hand(regard: Say, toy: Toy) -> None:
+    code, _, err = regard("train", "translate", "--run", toy.good, "--seeds", 2, "--resume")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "without --resume" in err
