@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import regard as library
 from regard.tasks.generator import Generator, chosen_drawing
 from regard.tasks.language import load_generator
 from tests.conftest import Say
@@ -71,6 +72,18 @@ def test_an_empty_prompt_begins_from_the_start(run: Path, writer: Generator, reg
     code, out, err = regard("generate", run, "", "--seed", 1, "--tokens", 9)
     assert (code, out, err) == (0, writer("", seed=1, tokens=9) + "\n", "")
     assert len(out) == 10
+
+
+def test_matrices_of_bytes_write_and_are_scored(run: Path, regard: Say, tmp_path: Path) -> None:
+    code, out, _ = regard("generate", run, "ab", "--int8", "--temperature", 0, "--tokens", 9)
+    assert (code, out) == (0, library.load(run, int8=True)("ab", temperature=0, tokens=9) + "\n")
+    (tmp_path / "text.txt").write_text("abc de " * 20, encoding="utf-8")
+    exact, small = (
+        json.loads(regard("evaluate", run, "--data", tmp_path / "text.txt", "--json", *more)[1])["scores"]
+        for more in ([], ["--int8"])
+    )
+    assert small["bits_per_byte"] != exact["bits_per_byte"]
+    assert small["bits_per_byte"]["score"] == pytest.approx(exact["bits_per_byte"]["score"], rel=0.05)
 
 
 def test_a_prompt_longer_than_the_context_slides_and_says_so_or_is_refused(

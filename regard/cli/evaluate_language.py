@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.options import read_changes
+from regard.cli.precision import precise
 from regard.cli.progress import counting
 
 
@@ -22,7 +23,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     if changes or not isinstance(stride, int | None) or isinstance(stride, bool):
         wrong = f"--{next(iter(changes))}" if changes else f"--stride {stride}"
         raise ValueError(f"unexpected argument {wrong}: a language model is scored without a search; --stride N is all")
-    writer = load_generator(options.run)
+    writer = precise(load_generator(options.run), options)
     stride = chosen_stride(writer.context, stride)
     documents = read_text(options).open()
     ids, size = encoded(writer.tokenizer, documents)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.cli.interrupts import Interrupts
 from regard.cli.options import positive, read_changes
+from regard.cli.precision import add_precision, precise
 from regard.cli.progress import say
 from regard.cli.translate import chunks
 
@@ -62,6 +63,7 @@ def add(verbs: Any) -> None:
         "--batch", type=positive, default=8, metavar="N", help="lines at a time (default 8; 1: each as it comes)"
     )
     verb.add_argument("--json", action="store_true", help="an object for each text, on a line of its own")
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
@@ -88,7 +90,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
     search = chosen(options, rest)
     Stops(options.stop)  # or one is refused, before the model is loaded
-    order = Order(load_generator(options.run), search, options)
+    order = Order(precise(load_generator(options.run), options), search, options)
     if options.prompt is None and sys.stdin is not None and sys.stdin.isatty():
         from regard.cli.conversation import converse
 
