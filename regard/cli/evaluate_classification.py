@@ -18,6 +18,9 @@ MOST_TABLED = 20  # classes of a confusion table on a terminal
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what belongs to them."""
+    import numpy as np
+
+    from regard.tasks.certainty import calibration_error, label_intervals
     from regard.tasks.classification import load_classifier
     from regard.tasks.label_scores import all_scores
     from regard.tasks.text_classifier import numbers_of
@@ -26,13 +29,20 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
         raise ValueError(f"unexpected argument {rest[0]!r}; see regard evaluate --help")
     classifier = precise(load_classifier(options.run), options)
     examples = read_examples(options)
-    numbers_of(examples, classifier.labels, "test")  # a label that it cannot give is a mistake in the data
+    right = np.array(
+        numbers_of(examples, classifier.labels, "test")
+    )  # a label it cannot give is a mistake in the data
     start = time.perf_counter()
     with counting("texts classified", len(examples)) as done:
-        found = classifier.probabilities([example.text for example in examples], options.batch, say, done).argmax(1)
-    seconds = time.perf_counter() - start
+        chances = classifier.probabilities([example.text for example in examples], options.batch, say, done)
+    seconds, found = time.perf_counter() - start, chances.argmax(1)
     scores = all_scores([example.label for example in examples], [classifier.labels[i] for i in found])
-    return {**scores, "texts per second": len(examples) / seconds}
+    return {
+        **scores,
+        "intervals": label_intervals(right, found, len(classifier.labels)),
+        "calibration_error": calibration_error(chances, right),
+        "texts per second": len(examples) / seconds,
+    }
 
 
 def read_examples(options: argparse.Namespace) -> list[Labelled]:
@@ -53,8 +63,9 @@ def read_examples(options: argparse.Namespace) -> list[Labelled]:
 
 def table(result: dict[str, Any]) -> str:
     lines = [
-        f"accuracy  {result['accuracy']:.4f}",
-        f"macro-F1  {result['macro_f1']:.4f}",
+        f"accuracy  {result['accuracy']:.4f}  (95% of such test sets: {between(result, 'accuracy')})",
+        f"macro-F1  {result['macro_f1']:.4f}  ({between(result, 'macro_f1')})",
+        f"its probabilities are {result['calibration_error']:.3f} off on the mean (expected calibration error)",
         f"texts     {result['texts']:,}  ({result['texts per second']:,.0f} a second)",
         "",
     ]
@@ -64,6 +75,11 @@ def table(result: dict[str, Any]) -> str:
         row = f"{one['precision']:9.3f}{one['recall']:8.3f}{one['f1']:8.3f}{one['texts']:8,}"
         lines.append(f"{name:<{width}}{row}")
     return "\n".join([*lines, *confused(result["confusion"], list(result["classes"]), width)])
+
+
+def between(result: dict[str, Any], name: str) -> str:
+    low, high = result["intervals"][name]
+    return f"{low:.4f}–{high:.4f}"
 
 
 def confused(confusion: dict[str, dict[str, int]], names: list[str], width: int) -> list[str]:

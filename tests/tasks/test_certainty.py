@@ -1,0 +1,49 @@
+"""How far scores and probabilities can be trusted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from regard.tasks.certainty import Indices, calibration_error, interval, label_intervals
+from regard.tasks.labels import macro_f1
+
+
+def test_the_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
+    right = np.arange(1_000) < 800
+    low, high = interval(lambda chosen: float(right[chosen].mean()), len(right))
+    deviation = (0.8 * 0.2 / 1_000) ** 0.5
+    assert low == pytest.approx(0.8 - 1.96 * deviation, abs=0.003)
+    assert high == pytest.approx(0.8 + 1.96 * deviation, abs=0.003)
+
+
+def names(numbers: Indices) -> list[str]:
+    return [str(number) for number in numbers]
+
+
+def test_the_intervals_of_labels_hold_their_scores() -> None:
+    random = np.random.default_rng(0)
+    right = random.integers(0, 3, 400)
+    found = np.where(random.random(400) < 0.7, right, random.integers(0, 3, 400))
+    intervals = label_intervals(right, found, labels=5)  # of which two never came
+    assert intervals["accuracy"][0] < (right == found).mean() < intervals["accuracy"][1]
+    assert intervals["macro_f1"][0] < macro_f1(names(right), names(found)) < intervals["macro_f1"][1]
+    exact = label_intervals(right, right, labels=5)
+    assert exact == {"accuracy": (1.0, 1.0), "macro_f1": (1.0, 1.0)}
+
+
+def test_probabilities_that_come_true_are_calibrated() -> None:
+    random = np.random.default_rng(0)
+    sure = random.uniform(0.5, 1.0, 200_000)
+    chances = np.stack([sure, 1 - sure], 1)
+    right = (random.random(len(sure)) > sure).astype(np.int64)
+    assert calibration_error(chances, right) < 0.005
+    too_sure = np.stack([np.full_like(sure, 0.999), np.full_like(sure, 0.001)], 1)
+    assert calibration_error(too_sure, right) == pytest.approx(0.999 - (right == 0).mean())
+
+
+def test_by_hand() -> None:
+    chances = np.array([[0.9, 0.1], [0.92, 0.08], [0.4, 0.6], [0.45, 0.55]])
+    right = np.array([0, 1, 1, 1])
+    # One bin has 0.9 and 0.92, of which one is right; 0.6 and 0.55 stand in bins of their own, both right.
+    assert calibration_error(chances, right, bins=10) == pytest.approx((abs(1.82 - 1) + 0.4 + 0.45) / 4)
