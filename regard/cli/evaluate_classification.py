@@ -29,9 +29,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
         raise ValueError(f"unexpected argument {rest[0]!r}; see regard evaluate --help")
     classifier = precise(load_classifier(options.run), options)
     examples = read_examples(options)
-    right = np.array(
-        numbers_of(examples, classifier.labels, "test")
-    )  # a label it cannot give is a mistake in the data
+    right = np.array(numbers_of(examples, classifier.labels, "test"))  # a label it cannot give is a mistake in the data
     start = time.perf_counter()
     with counting("texts classified", len(examples)) as done:
         chances = classifier.probabilities([example.text for example in examples], options.batch, say, done)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from regard.training.session import Recipe
 
 FILES = ("train", "valid")
+TRIED = 15  # lines of a table of rates
 RECIPE = (  # options that decide the recipe
     *("preset", "config", "data", "languages", "columns", "initial"),
     *(name + side for name in FILES for side in ("", "_source", "_target")),
@@ -72,6 +73,14 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
     verb.add_argument(
         "--seeds", type=positive, metavar="N", help="train N runs into DIR/seed-1 and so on, and tell their spread"
     )
+    verb.add_argument(
+        "--find-rate",
+        type=positive,
+        metavar="STEPS",
+        nargs="?",
+        const=150,
+        help="train for so many steps (default 150) at rising rates, advise a rate, and keep nothing",
+    )
     verb.add_argument("--preset", metavar="NAME", default=None, help="the model (default: the task's usual one)")
     verb.add_argument("--config", metavar="FILE", help="a recipe in YAML; options win over it")
     for name in FILES:
@@ -103,6 +112,9 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         begin = {"run": options.initial, "frozen": options.frozen} if getattr(options, "initial", None) else None
         changes = read_changes(rest)
         recipe = make_recipe(options.task, data, options.preset, options.config, changes, begin)
+        if options.find_rate:
+            print(rates_table(recipe, options.find_rate))
+            return
         if options.seeds:
             print(seeds_table(options, recipe))
             return
@@ -130,6 +142,20 @@ def seeds_table(options: argparse.Namespace, recipe: Recipe) -> str:
         for name, one in found.items()
     ]
     return "\n".join([f"{options.run}: {options.seeds} seeds, mean ± standard deviation", *lines])
+
+
+def rates_table(recipe: Recipe, steps: int) -> str:
+    """What was tried, some lines of it, and the advice."""
+    from regard.cli.progress import say
+    from regard.training.rates import find_rate
+
+    found = find_rate(recipe, steps, say)
+    rows = [
+        f"{recipe.training.optimiser.rate * one.factor:9.2e}  {one.smooth:8.3f}"
+        for one in found.trials[:: max(len(found.trials) // TRIED, 1)]
+    ]
+    options = " ".join(f"--{name.replace('_', '-')} {rate:.2g}" for name, rate in found.rates.items())
+    return "\n".join(["     rate      loss", *rows, f"advised: {options}"])
 
 
 def named_data(options: argparse.Namespace, name: str, columns: list[str] | None) -> dict[str, Any]:

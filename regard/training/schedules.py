@@ -1,11 +1,11 @@
-"""Learning-rate schedules: a factor between 0 and 1 for every step, a pure function, so that resuming is exact."""
+"""Learning-rate schedules: a factor of the full rate for every step, a pure function, so that resuming is exact."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from regard.config import Count, Part, Rate
+from regard.config import Count, Part, Positive, Rate
 
 
 @dataclass(frozen=True)
@@ -62,3 +62,16 @@ class StableDecay(ScheduleConfig, kind="stable-decay"):
         if step <= start:
             return 1.0
         return max((steps - step) / max(steps - start, 1), 0.0)
+
+
+@dataclass(frozen=True)
+class Rise(ScheduleConfig, kind="rise"):
+    """Rises without end from `low`, by the same factor each step, up to `high`: it finds where a rate is too much.
+    Smith 2017, arXiv:1506.01186"""
+
+    warmup: Count = 0
+    low: Positive = 1e-3
+    high: Positive = 30.0
+
+    def after(self, step: int, steps: int) -> float:
+        return self.low * math.exp(math.log(self.high / self.low) * (step - 1) / max(steps - 1, 1))

@@ -18,7 +18,7 @@ from regard.checkpoint import Run, RunError, load_tokenizer, put_weights, read_t
 from regard.config import Config, ConfigError, fields_of, from_dict, nearest, to_dict
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
-from regard.tasks.base import TaskConfig
+from regard.tasks.base import Say, Task, TaskConfig
 from regard.training.initial import Initial, freeze, take_tokenizer, take_weights
 from regard.training.loop import Progress, Trainer, Training
 from regard.training.records import JsonLines, Output, Record, TensorBoard, progress
@@ -79,16 +79,7 @@ def read_recipe(run: Run) -> Recipe:
 def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     torch.manual_seed(recipe.training.seed)
     device = choose_device(recipe.training.device)  # before the data, which may take its time
-    if recipe.initial is not None:
-        take_tokenizer(recipe.initial, run)
-    task = recipe.task.open(run.path, _say)
-    recipe = replace(recipe, model=task.fit(recipe.model))
-    write_recipe(run, recipe)
-    model: Model = recipe.model.build()
-    if recipe.initial is not None and resume is None:
-        take_weights(recipe.initial, model, run)
-    elif recipe.initial is not None:
-        freeze(recipe.initial, model, run)  # the weights are in the checkpoint
+    task, recipe, model = begin(run, recipe, _say, resume)
     model = model.to(device)
     outputs: list[Output] = []
 
@@ -118,6 +109,21 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
         write_recipe(run, recipe, findings)
         write_report(run, task.sections(model, findings))
     return done
+
+
+def begin(run: Run, recipe: Recipe, say: Say, resume: int | None = None) -> tuple[Task, Recipe, Model]:
+    """The task with its data, the recipe with what the data decides, and the model as its training begins."""
+    if recipe.initial is not None:
+        take_tokenizer(recipe.initial, run)
+    task = recipe.task.open(run.path, say)
+    recipe = replace(recipe, model=task.fit(recipe.model))
+    write_recipe(run, recipe)
+    model: Model = recipe.model.build()
+    if recipe.initial is not None and resume is None:
+        take_weights(recipe.initial, model, run)
+    elif recipe.initial is not None:
+        freeze(recipe.initial, model, run)  # the weights are in the checkpoint
+    return task, recipe, model
 
 
 @contextmanager
