@@ -18,8 +18,9 @@ import regard
 from regard.config import change
 from regard.data.tokenizers import END
 from regard.models import Model, ModelConfig, SourceWriter, TextLabeller
+from regard.nn.attention import MultiHead
 from regard.nn.feedforward import MLP
-from regard.nn.norms import RMSNorm
+from regard.nn.norms import LayerNorm, RMSNorm
 from tests.helpers import FEEDFORWARDS, KERNELS, POSITIONS, PRESETS, decoder, feature_inputs, has_stacks, label
 
 BATCH, LENGTH = 3, 10
@@ -30,6 +31,9 @@ VARIANTS = {
     **{f"{label(part)} shared": decoder(kernel=part, kv_heads=2, feedforward=PLAIN) for part in KERNELS},
     **{label(part): decoder(feedforward=part) for part in FEEDFORWARDS},
     "rms": decoder(norm=RMSNorm(), feedforward=PLAIN),
+    "key norm": decoder(attention=MultiHead(heads=4, key_norm=LayerNorm()), feedforward=PLAIN),
+    "key norm, shared": decoder(attention=MultiHead(heads=4, kv_heads=2, key_norm=RMSNorm()), feedforward=PLAIN),
+    "capped": change(decoder(feedforward=PLAIN), {"head.cap": 15.0}),
 }
 
 

@@ -17,12 +17,19 @@ SLICE = 1 << 20  # logits at a time: 4 MiB in fp32
 
 
 def linear_cross_entropy(
-    hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, smoothing: float = 0.0, ignore: int = -100
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    smoothing: float = 0.0,
+    ignore: int = -100,
+    cap: float | None = None,
 ) -> Tensor:
     """Sum over targets (N,) of the cross-entropy of `hidden @ weight.T + bias`, hidden (N, D), weight (V, D).
 
     With smoothing e the target distribution is 1 - e on the target plus e spread evenly over the vocabulary (arXiv:
-    1512.00567). Targets equal to `ignore` count nothing. The result is fp32, or fp64 where the inputs are.
+    1512.00567). Targets equal to `ignore` count nothing. With a `cap` c logits z are c tanh(z / c). The
+    result is fp32, or fp64 where the inputs are.
     """
     device = hidden.device.type
     if torch.is_autocast_enabled(device):
@@ -34,7 +41,7 @@ def linear_cross_entropy(
         if not real.all():
             hidden, targets = hidden[real], targets[real]
     total: Tensor = _LinearCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        hidden, weight, bias, targets, smoothing, ignore
+        hidden, weight, bias, targets, smoothing, ignore, cap
     )
     return total
 
@@ -49,24 +56,38 @@ class _LinearCrossEntropy(torch.autograd.Function):
         targets: Tensor,
         smoothing: float,
         ignore: int,
+        cap: float | None,
     ) -> Tensor:
         with torch.autocast(hidden.device.type, enabled=False):
-            return _forward(ctx, hidden, weight, bias, targets, smoothing, ignore)
+            return _forward(ctx, hidden, weight, bias, targets, smoothing, ignore, cap)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         grads = [None if grad is None else grad * upstream.to(grad.dtype) for grad in ctx.saved_tensors]
-        return (*grads, None, None, None)
+        return (*grads, None, None, None, None)
+
+
+def capped(logits: Tensor, cap: float | None) -> Tensor:
+    """c tanh(z / c): logits that stay below c, and hardly change while they are small. Gemma 2, arXiv:2408.00118"""
+    return logits if cap is None else (logits / cap).tanh() * cap
 
 
 def _forward(
-    ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, smoothing: float, ignore: int
+    ctx: Any,
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    smoothing: float,
+    ignore: int,
+    cap: float | None,
 ) -> Tensor:
     """Loss of a row with logits z and target y: lse(z) - (1 - e) z_y - e mean(z).
 
     Its gradient is softmax(z) - (1 - e) onehot(y) - e / V. The even part e / V is the same for all words, so it is
-    added to the gradients of hidden and weight as a whole instead of to every logit.
+    added to the gradients of hidden and weight as a whole instead of to every logit, unless logits are capped: then the
+    gradient of each is multiplied by its own 1 - (z / c)^2.
     """
     rows, vocabulary = len(hidden), len(weight)
     dtype, exact = hidden.dtype, torch.promote_types(hidden.dtype, torch.float32)
@@ -77,25 +98,26 @@ def _forward(
     counts = (targets != ignore).to(dtype).unsqueeze(-1)  # (N, 1): 1 for a real target, 0 for padding
     words = targets.clamp(min=0).unsqueeze(-1)
     even = smoothing / vocabulary
-    evenly = weight.sum(0) * even if smoothing else None  # (D,)
+    evenly = weight.sum(0) * even if smoothing and cap is None else None  # (D,)
     loss = hidden.new_zeros((), dtype=exact)
     step = max(1, min(rows, SLICE // vocabulary))
     for start in range(0, rows, step):
         part = slice(start, start + step)
         h, y, count = hidden[part], words[part], counts[part]
-        logits = torch.nn.functional.linear(h, weight, bias).to(exact)
+        logits = capped(torch.nn.functional.linear(h, weight, bias).to(exact), cap)
         chosen = logits.gather(-1, y) * (1 - smoothing)
-        if evenly is not None:
-            chosen = chosen + (h @ evenly).to(exact).unsqueeze(-1)
-            if bias is not None:
-                chosen = chosen + bias.sum() * even
+        if smoothing:
+            chosen = chosen + logits.mean(-1, keepdim=True) * smoothing
         probabilities = logits.softmax(-1)
         # The largest probability never underflows, so this log-sum-exp is safe and costs two maxima.
         lse = logits.amax(-1, keepdim=True) - probabilities.amax(-1, keepdim=True).log()
         loss += ((lse - chosen) * count).sum()
         if not (want_hidden or want_weight or want_bias):
             continue
-        grad = probabilities.scatter_add_(-1, y, torch.full_like(chosen, smoothing - 1)).to(dtype)
+        grad = probabilities.scatter_add_(-1, y, torch.full_like(chosen, smoothing - 1))
+        if cap is not None:
+            grad = (grad - even).mul_(1 - (logits / cap).square_())
+        grad = grad.to(dtype)
         if grad_hidden is not None:
             part_grad = grad @ weight
             grad_hidden[part] = (part_grad if evenly is None else part_grad - evenly) * count
@@ -107,9 +129,9 @@ def _forward(
                 grad_weight += grad.t() @ weighted
         if grad_bias is not None:
             grad_bias += (grad * count).sum(0)
-    if smoothing and grad_weight is not None:
+    if evenly is not None and grad_weight is not None:
         grad_weight -= (hidden * counts).sum(0) * even
-    if smoothing and grad_bias is not None:
+    if evenly is not None and grad_bias is not None:
         grad_bias -= counts.sum() * even
     grad_weight = None if grad_weight is None else grad_weight.to(dtype)
     grad_bias = None if grad_bias is None else grad_bias.to(dtype)

@@ -14,17 +14,13 @@ from regard.config import Part, Rate, Size
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
+from regard.nn.fused import squared_relu
 from regard.nn.linear import Linear
 
 
 def gelu_tanh(x: Tensor) -> Tensor:
     """GELU by its tanh approximation, as GPT-2 has it. arXiv:1606.08415"""
     return F.gelu(x, approximate="tanh")
-
-
-def squared_relu(x: Tensor) -> Tensor:
-    """arXiv:2109.08668"""
-    return F.relu(x).square()
 
 
 def identity(x: Tensor) -> Tensor:

@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.config import Part
+from regard.config import Part, Positive
 from regard.nn.agreement import agreeing_cross_entropy, linear_agreeing_cross_entropy
 from regard.nn.cost import Cost
-from regard.nn.crossentropy import linear_cross_entropy
+from regard.nn.crossentropy import capped, linear_cross_entropy
 from regard.nn.embeddings import Embedding, check_tied
 from regard.nn.feedforward import ACTIVATIONS, Activation
 from regard.nn.linear import Linear
@@ -67,18 +67,23 @@ class Head(nn.Module):
 
 @dataclass(frozen=True)
 class LinearHead(HeadConfig, kind="linear"):
-    """One matrix; `tied` uses the token embedding for it (arXiv:1608.05859)."""
+    """One matrix; `tied` uses the token embedding for it (arXiv:1608.05859). Logits stay softly below a `cap`
+    (arXiv:2408.00118)."""
 
     tied: bool = True
     bias: bool = False
+    cap: Positive | None = None
 
     def build(self, vocabulary: int, width: int, embedding: Embedding) -> Head:
-        return LinearOutput(vocabulary, width, embedding if self.tied else None, self.bias)
+        return LinearOutput(vocabulary, width, embedding if self.tied else None, self.bias, self.cap)
 
 
 class LinearOutput(Head):
-    def __init__(self, vocabulary: int, width: int, tied: Embedding | None, bias: bool) -> None:
+    def __init__(
+        self, vocabulary: int, width: int, tied: Embedding | None, bias: bool, cap: float | None = None
+    ) -> None:
         super().__init__()
+        self.cap = cap
         table = nn.Parameter(torch.empty(vocabulary, width)) if tied is None else check_tied(tied, width).weight
         self.weight = table
         self.bias = nn.Parameter(torch.zeros(vocabulary)) if bias else None
@@ -88,18 +93,20 @@ class LinearOutput(Head):
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
-        return F.linear(self.transform(hidden), self.weight, self.bias)
+        return capped(F.linear(self.transform(hidden), self.weight, self.bias), self.cap)
 
     def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        if hidden.device.type != "cpu":
+        if hidden.device.type != "cpu" or self.cap is not None:
             return super().best(hidden, count, barred)
         return linear_best_words(self.transform(hidden), self.weight, self.bias, count, barred)
 
     def total_loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
         rows = self.transform(hidden).flatten(0, -2)
-        return linear_cross_entropy(rows, self.weight, self.bias, targets.flatten(), smoothing, ignore)
+        return linear_cross_entropy(rows, self.weight, self.bias, targets.flatten(), smoothing, ignore, self.cap)
 
     def agreeing_loss(self, hidden: Tensor, targets: Tensor, agreement: float, smoothing: float = 0.0) -> Tensor:
+        if self.cap is not None:
+            return super().agreeing_loss(hidden, targets, agreement, smoothing)
         rows = self.transform(hidden)
         return linear_agreeing_cross_entropy(rows, self.weight, self.bias, targets, agreement, smoothing)
 

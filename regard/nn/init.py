@@ -50,13 +50,18 @@ class Xavier(InitConfig, kind="xavier"):
 @dataclass(frozen=True)
 class Normal(InitConfig, kind="normal"):
     """Normal with one deviation; `truncated` at two deviations (BERT), `by_depth`: what writes to the residual stream
-    is divided by the root of their number (GPT-2, Megatron-LM)."""
+    is divided by the root of their number (GPT-2, Megatron-LM); `zero_outputs`: it starts at zero, so that a new model
+    passes its embedding on unchanged (arXiv:2003.04887, arXiv:2203.03466)."""
 
     std: Positive = 0.02
     truncated: bool = False
     by_depth: bool = False
+    zero_outputs: bool = False
 
     def matrix(self, weight: Tensor, residuals: int) -> None:
+        if self.zero_outputs and residuals > 1:
+            nn.init.zeros_(weight)
+            return
         self._draw(weight, self.std / math.sqrt(residuals) if self.by_depth else self.std)
 
     def table(self, weight: Tensor) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import nn
+from torch import Tensor, nn
 
 from regard.config import Part, Positive
 from regard.nn.cost import Cost
+from regard.nn.fused import rms_norm
 
 
 @dataclass(frozen=True)
@@ -52,5 +53,9 @@ class RMSNorm(NormConfig, kind="rms"):
 
 
 class RMSNormalisation(nn.RMSNorm, Norm):
+    def forward(self, x: Tensor) -> Tensor:
+        assert self.eps is not None
+        return rms_norm(x, self.weight, self.eps)
+
     def cost(self, tokens: int) -> Cost:
-        return Cost(kept=tokens * (2 * self.normalized_shape[0] + 1))  # before and after scaling, and each token's size
+        return Cost(kept=tokens * (self.normalized_shape[0] + 1))  # what is to be scaled, and each token's size

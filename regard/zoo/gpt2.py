@@ -1,4 +1,4 @@
-"""GPT-2 in four sizes, and Megatron-LM's larger models of the same make."""
+"""GPT of 2018, GPT-2 in four sizes, and Megatron-LM's larger models of the same make."""
 
 from __future__ import annotations
 
@@ -9,13 +9,34 @@ from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP
 from regard.nn.init import Normal
 from regard.nn.positions import Learned
-from regard.nn.residual import PreNorm
+from regard.nn.residual import PostNorm, PreNorm
 from regard.zoo.base import Preset
 
+GPT = "Radford et al. 2018, Improving Language Understanding by Generative Pre-Training"
 GPT2 = "Radford et al. 2019, Language Models are Unsupervised Multitask Learners"
 MEGATRON = "Shoeybi et al. 2019, arXiv:1909.08053"
 COUNTED = "the paper's figure was a slip; its authors later gave the size that its table means"
 PADDED = "50,257 pieces padded to 51,200, so that eight processes can share them"
+
+
+def gpt() -> Decoder:
+    """The first Transformer's decoder alone: norms behind the sublayers and none at the end, GELU, learned positions,
+    tied embeddings, a context of 512."""
+    return Decoder(
+        vocabulary=40_478,
+        width=768,
+        init=Normal(std=0.02),
+        embedding=TokenEmbedding(dropout=0.1),
+        decoder=Stack(
+            layers=12,
+            block=Block(
+                attention=MultiHead(heads=12, weight_dropout=0.1),
+                feedforward=MLP(hidden=3072, activation="gelu-tanh"),
+                residual=PostNorm(dropout=0.1),
+            ),
+            position=Learned(length=512),
+        ),
+    )
 
 
 def gpt2(layers: int, width: int, heads: int, vocabulary: int = 50_257) -> Decoder:
@@ -38,6 +59,7 @@ def gpt2(layers: int, width: int, heads: int, vocabulary: int = 50_257) -> Decod
 
 
 PRESETS = (
+    Preset("gpt", gpt(), GPT, 117_000_000, "the released vocabulary: 40,000 merges and 478 single signs"),
     Preset("gpt2", gpt2(12, 768, 12), GPT2, 117_000_000, COUNTED),
     Preset("gpt2-medium", gpt2(24, 1024, 16), GPT2, 345_000_000, COUNTED),
     Preset("gpt2-large", gpt2(36, 1280, 20), GPT2, 762_000_000, COUNTED),

@@ -1,4 +1,4 @@
-"""Language models of every make: a small Transformer, recurrent ones, and the intra-attention reader."""
+"""Language models of every make: Transformers of today and of 2019, recurrent ones, and the intra-attention reader."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from regard.models import LSTMN, Decoder, RecurrentDecoder
 from regard.nn.attention import MultiHead
 from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
-from regard.nn.feedforward import MLP
+from regard.nn.feedforward import MLP, Gated
 from regard.nn.heads import LinearHead
 from regard.nn.init import Normal
-from regard.nn.positions import Learned
+from regard.nn.norms import RMSNorm
+from regard.nn.positions import Learned, Rotary
 from regard.nn.residual import PreNorm
 from regard.zoo.base import Preset
 
@@ -34,7 +35,73 @@ def writer(layers: int, width: int, heads: int, dropout: float, context: int) ->
     )
 
 
+def modern(layers: int, width: int, heads: int, kv_heads: int | None, vocabulary: int) -> Decoder:
+    """What has proven itself since GPT-2: rotary positions, RMS norms, also of queries and keys, squared ReLU, no
+    biases, and sublayers that start by adding nothing. Positions have no table, so no context is too long for it."""
+    return Decoder(
+        vocabulary=vocabulary,
+        width=width,
+        init=Normal(std=0.02, zero_outputs=True),
+        decoder=Stack(
+            layers=layers,
+            block=Block(
+                attention=MultiHead(heads=heads, kv_heads=kv_heads, bias=False, key_norm=RMSNorm()),
+                feedforward=MLP(hidden=4 * width, activation="relu2", bias=False),
+                norm=RMSNorm(),
+                residual=PreNorm(),
+            ),
+            position=Rotary(),
+        ),
+    )
+
+
+def llama(
+    layers: int, width: int, heads: int, kv_heads: int | None, hidden: int, vocabulary: int, tied: bool
+) -> Decoder:
+    """Rotary positions, RMS norms, SwiGLU, grouped heads, no biases."""
+    return Decoder(
+        vocabulary=vocabulary,
+        width=width,
+        init=Normal(std=0.02),
+        decoder=Stack(
+            layers=layers,
+            block=Block(
+                attention=MultiHead(heads=heads, kv_heads=kv_heads, bias=False),
+                feedforward=Gated(hidden=hidden, gate="swiglu"),
+                norm=RMSNorm(eps=1e-5),
+                residual=PreNorm(),
+            ),
+            position=Rotary(),
+        ),
+        head=LinearHead(tied=tied),
+    )
+
+
+OURS = "ours, of parts from arXiv:2104.09864, 1910.07467, 2010.04245, 2109.08668 and 2305.13245"
+LLAMA = "Touvron et al. 2023, arXiv:2302.13971 and arXiv:2307.09288"
+
 PRESETS = (
+    Preset("gpt-modern", modern(12, 768, 12, 4, 50_257), OURS, note="our own default, in the size of GPT-2"),
+    Preset(
+        "gpt-tiny",
+        modern(layers=4, width=192, heads=6, kv_heads=2, vocabulary=2_000),
+        OURS,
+        note="for minutes on a few cores",
+    ),
+    Preset(
+        "gpt-char",
+        modern(layers=4, width=128, heads=4, kv_heads=None, vocabulary=69),
+        OURS,
+        note="for characters, in seconds: recipes/tinyshakespeare-char.yaml",
+    ),
+    Preset("llama-2-7b", llama(32, 4096, 32, None, 11_008, 32_000, tied=False), LLAMA, 6_700_000_000),
+    Preset(
+        "stories-15m",
+        llama(6, 288, 6, None, 768, 32_000, tied=True),
+        LLAMA,
+        15_000_000,
+        note="the make of llama2.c, for stories",
+    ),
     Preset(
         "writer",
         writer(layers=4, width=192, heads=6, dropout=0.1, context=256),

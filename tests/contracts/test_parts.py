@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from regard.config import kinds
+from regard.nn.attention import MultiHead
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import ACTIVATIONS, GATES, MLP, FeedForwardConfig, Gated, GatedLayer, MLPLayer
 from regard.nn.heads import HeadConfig
@@ -21,6 +22,7 @@ NORMS: list[NormConfig] = [kind() for kind in kinds(NormConfig).values()]  # typ
 WIRINGS: list[ResidualConfig] = [kind() for kind in kinds(ResidualConfig).values()]  # type: ignore[misc]
 HEADS: list[HeadConfig] = [kind(tied=tied) for kind in kinds(HeadConfig).values() for tied in (True, False)]  # type: ignore[call-arg, misc]
 PARTS = [("norm", part) for part in NORMS] + [("feedforward", part) for part in FEEDFORWARDS]
+PARTS += [("attention", MultiHead(heads=4, kv_heads=2, key_norm=part)) for part in NORMS]  # type: ignore[list-item]
 PARTS += [("residual", part) for part in WIRINGS]  # type: ignore[list-item]
 every_part = pytest.mark.parametrize(("slot", "part"), PARTS, ids=lambda x: x if isinstance(x, str) else label(x))
 
@@ -125,6 +127,14 @@ def test_an_initialisation_leaves_nothing_unset(config: InitConfig) -> None:
     for name, parameter in model.named_parameters():
         assert parameter.isfinite().all(), name
         assert parameter.abs().sum() > 0 or name.endswith("bias"), name
+
+
+def test_zero_outputs_make_a_new_model_pass_its_embedding_on() -> None:
+    model = build("gpt-char", layers=2).eval()
+    assert model.config.init == Normal(std=0.02, zero_outputs=True)
+    ids, context = torch.randint(0, 60, (2, 5)), whole(2, 5)
+    torch.testing.assert_close(model.features(ids), model.decoder.norm(model.embedding(ids, context)))
+    assert model.decoder.blocks[0].feedforward.up.weight.std().item() == pytest.approx(0.02, rel=0.05)
 
 
 def test_xavier_counts_each_fused_matrix_by_itself() -> None:

@@ -11,6 +11,7 @@ from regard.nn.attention import Additive, Content, Dot, General, Kernel, KernelC
 from regard.nn.attention.layer import CrossAttention, SelfAttention
 from regard.nn.context import Context, Memory
 from regard.nn.masks import Mask
+from regard.nn.norms import RMSNorm
 from regard.nn.positions import HeadDims, NoPosition, Position, Sinusoidal
 from tests.helpers import built, encoder, tokens, whole
 
@@ -167,3 +168,30 @@ def test_attention_to_a_memory_needs_one() -> None:
 def test_a_width_that_heads_do_not_divide_is_refused() -> None:
     with pytest.raises(ValueError, match="width 30 is not divisible by 4 heads"):
         MultiHead(heads=4).build(30, Position(), causal=False)
+
+
+@pytest.mark.parametrize("cross", [False, True])
+def test_a_key_norm_bounds_scores_whatever_the_size_of_queries_and_keys(cross: bool) -> None:
+    config = MultiHead(heads=HEADS, kernel=Dot(), bias=False, key_norm=RMSNorm())
+    layer = config.build_cross(16, 16) if cross else config.build(16, Position(), causal=False)
+    x = torch.randn(3, 5, 16)
+    for weight in layer.parameters():
+        if weight.dim() == 2:
+            torch.nn.init.normal_(weight, std=50)
+    context = Context.whole(x, Mask(), Memory(torch.randn(3, 7, 16)))
+    seen: dict[str, Tensor] = {}
+
+    class Watcher:
+        model = layer
+
+        def see(self, name: str, weights) -> None:  # type: ignore[no-untyped-def]
+            pass
+
+        def note(self, name: str, value) -> None:  # type: ignore[no-untyped-def]
+            seen[name.rpartition(".")[2]] = value() if callable(value) else value
+
+    context.watcher = Watcher()
+    layer(x, context)
+    for name in ("queries", "keys"):
+        torch.testing.assert_close(seen[name].square().mean(-1), torch.ones(seen[name].shape[:-1]))
+    assert seen["scores"].abs().max() <= 8.001  # two vectors of 8 values with a root mean square of one

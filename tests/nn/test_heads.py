@@ -22,15 +22,18 @@ def inputs(bias: bool, dtype: torch.dtype = torch.float64) -> list[torch.Tensor]
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("cap", [None, 3.0])
 @pytest.mark.parametrize("slice_size", [1, 3 * WORDS, 1 << 20])
-def test_the_sliced_loss_equals_pytorchs(bias: bool, smoothing: float, slice_size: int, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_the_sliced_loss_equals_pytorchs(  # type: ignore[no-untyped-def]
+    bias: bool, smoothing: float, cap: float | None, slice_size: int, monkeypatch
+) -> None:
     monkeypatch.setattr(crossentropy, "SLICE", slice_size)
     leaves = inputs(bias)
     twins = [leaf.detach().clone().requires_grad_() for leaf in leaves]
     targets = torch.randint(0, WORDS, (ROWS,))
     targets[[3, 20]] = -100
-    loss = linear_cross_entropy(leaves[0], leaves[1], leaves[2] if bias else None, targets, smoothing)
-    logits = F.linear(*twins)
+    loss = linear_cross_entropy(leaves[0], leaves[1], leaves[2] if bias else None, targets, smoothing, cap=cap)
+    logits = F.linear(*twins) if cap is None else cap * (F.linear(*twins) / cap).tanh()
     expected = F.cross_entropy(logits, targets, label_smoothing=smoothing, reduction="sum")
     torch.testing.assert_close(loss, expected)
     (loss * 3).backward()
@@ -39,9 +42,14 @@ def test_the_sliced_loss_equals_pytorchs(bias: bool, smoothing: float, slice_siz
         torch.testing.assert_close(leaf.grad, twin.grad)
 
 
-def test_the_sliced_loss_passes_gradcheck() -> None:
+@pytest.mark.parametrize("cap", [None, 3.0])
+def test_the_sliced_loss_passes_gradcheck(cap: float | None) -> None:
     targets = torch.randint(0, WORDS, (ROWS,))
-    assert torch.autograd.gradcheck(lambda h, w, b: linear_cross_entropy(h, w, b, targets, 0.1), inputs(bias=True))
+
+    def loss(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        return linear_cross_entropy(hidden, weight, bias, targets, 0.1, cap=cap)
+
+    assert torch.autograd.gradcheck(loss, inputs(bias=True))
 
 
 def test_extreme_logits_give_a_finite_loss() -> None:
@@ -77,7 +85,9 @@ def test_the_loss_works_under_autocast() -> None:
     assert leaves[0].grad.dtype == torch.float32
 
 
-@pytest.mark.parametrize("config", [LinearHead(), LinearHead(tied=False, bias=True), TransformHead()])
+@pytest.mark.parametrize(
+    "config", [LinearHead(), LinearHead(tied=False, bias=True), LinearHead(cap=2.0), TransformHead()]
+)
 def test_a_heads_loss_and_log_probs_agree_with_its_logits(config) -> None:  # type: ignore[no-untyped-def]
     embedding = TokenEmbedding().build(WORDS, WIDTH, Position())
     head = config.build(WORDS, WIDTH, embedding)
@@ -99,3 +109,24 @@ def test_a_batch_of_padding_alone_costs_nothing() -> None:
     assert loss.item() == 0
     loss.backward()
     assert head.weight.grad.eq(0).all()
+
+
+def test_a_capped_head_keeps_logits_below_its_cap_and_decoding_reads_those() -> None:
+    embedding = TokenEmbedding().build(WORDS, WIDTH, Position())
+    torch.nn.init.normal_(embedding.tokens.weight, std=3)
+    plain, head = (config.build(WORDS, WIDTH, embedding) for config in (LinearHead(), LinearHead(cap=2.0)))
+    hidden = torch.randn(4, WIDTH)
+    logits = head.logits(hidden)
+    assert plain.logits(hidden).abs().max() > 10
+    assert logits.abs().max() <= 2
+    torch.testing.assert_close(logits, 2 * (plain.logits(hidden) / 2).tanh())
+    values, words, totals = head.best(hidden, 3)
+    torch.testing.assert_close(values, logits.gather(-1, words))
+    torch.testing.assert_close(totals, logits.logsumexp(-1))
+    targets = torch.randint(0, WORDS, (4,))
+    passes = torch.stack([hidden, hidden + 0.1])
+    logs = (2 * (plain.logits(passes) / 2).tanh()).log_softmax(-1)
+    chances = logs.exp()
+    apart = ((chances[0] - chances[1]) * (logs[0] - logs[1])).sum()
+    expected = -logs[:, torch.arange(4), targets].sum() / 2 + 1.5 * apart / 2
+    torch.testing.assert_close(head.agreeing_loss(passes, targets, 1.5), expected)

@@ -1,4 +1,4 @@
-"""Equality with the `transformers` package: outputs and gradients of GPT-2, BERT, RoBERTa and Marian."""
+"""Equality with the `transformers` package: outputs and gradients of BERT, RoBERTa and Marian."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 transformers = pytest.importorskip("transformers")
 
 from regard.config import change  # noqa: E402
-from regard.models import DecoderModel, EncoderDecoderModel, EncoderModel  # noqa: E402
+from regard.models import EncoderDecoderModel, EncoderModel  # noqa: E402
 from regard.nn.masks import real_tokens  # noqa: E402
 from regard.nn.positions import Sinusoidal  # noqa: E402
 from regard.zoo import get  # noqa: E402
@@ -29,65 +29,6 @@ def backward_alike(ours: Tensor, theirs: Tensor) -> None:
     upstream = torch.randn_like(ours)
     ours.backward(upstream)
     theirs.backward(upstream)
-
-
-# --- GPT-2 ------------------------------------------------------------------------------------------------------------
-
-
-TINY_GPT2 = {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_inner": 48}
-
-
-def gpt2_pair(small: bool = True) -> tuple[DecoderModel, nn.Module, list[Link]]:
-    config = transformers.GPT2Config(attn_pdrop=0, embd_pdrop=0, resid_pdrop=0, **(TINY_GPT2 if small else {}))
-    theirs = transformers.GPT2LMHeadModel(config)
-    if small:
-        randomise(theirs)
-    ours = get("gpt2", **(SMALL if small else {}), dropout=0, weight_dropout=0).build()
-    assert isinstance(ours, DecoderModel)
-    links = link.gpt2(ours, theirs)
-    link.copy(links, ours)
-    return ours, theirs, links
-
-
-def test_gpt2_equals_transformers_in_outputs_and_gradients() -> None:
-    ours, theirs, links = gpt2_pair()
-    tokens = some_tokens()
-    expected, result = theirs(tokens).logits, ours(tokens)
-    assert_equal(result, expected)
-    backward_alike(result, expected)
-    assert_gradients_equal(links)
-
-
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_padded_gpt2_equals_transformers(side: str) -> None:
-    ours, theirs, _ = gpt2_pair()
-    keep = KEEP if side == "right" else KEEP.flip(1)
-    tokens = some_tokens()
-    places = (keep.long().cumsum(-1) - 1).clamp(min=0)
-    expected = theirs(tokens, attention_mask=keep.long(), position_ids=places).logits
-    assert_equal(ours(tokens, keep)[keep], expected[keep])
-
-
-def test_gpt2_loss_equals_that_of_transformers() -> None:
-    ours, theirs, links = gpt2_pair()
-    tokens = some_tokens()
-    expected = theirs(tokens, labels=tokens).loss
-    result = ours.head.loss(ours.features(tokens)[:, :-1], tokens[:, 1:])
-    assert_equal(result, expected)
-    result.backward()
-    expected.backward()
-    assert_gradients_equal(links)
-
-
-@pytest.mark.slow
-def test_gpt2_at_full_size_equals_transformers() -> None:
-    ours, theirs, links = gpt2_pair(small=False)
-    assert sum(parameter.numel() for parameter in ours.parameters()) == theirs.num_parameters()
-    tokens = torch.randint(0, 50_257, (2, 64))
-    expected, result = theirs(tokens).logits, ours(tokens)
-    assert_equal(result, expected)
-    backward_alike(result / 1000, expected / 1000)
-    assert_gradients_equal(links)
 
 
 # --- BERT -------------------------------------------------------------------------------------------------------------

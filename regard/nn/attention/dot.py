@@ -81,9 +81,8 @@ class DotKernel(Kernel):
         rows = shape.tokens * heads
         own = self.score_cost(shape) + self.position.cost(shape, heads)
         mixed = rows * self.dims.value_width
-        shared = shape.batch * shape.keys * heads * (self.dims.key_width + self.dims.value_width)
-        spread_out = 0 if heads == self.dims.groups else shared  # keys and values, once for each query head
-        return own + Cost(mixed * shape.keys, kept=mixed + rows + spread_out)  # rows: the log-sum of each
+        moved = shape.tokens * (heads + self.dims.groups) * self.dims.key_width if self.position.moves else 0
+        return own + Cost(mixed * shape.keys, kept=mixed + rows + moved)  # rows: the log-sum of each
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,9 @@ class Kernel(nn.Module):
         masked = (2 if self.dropout.rate else 0) * pairs  # the random mask, and the weights it leaves
         mixed = shape.tokens * heads * self.dims.value_width
         own = self.score_cost(shape) + self.position.cost(shape, heads)
-        return own + Cost(pairs * self.dims.value_width, kept=pairs + masked + mixed)
+        shared = heads - self.dims.groups  # keys and values that are spread over more heads
+        spread_out = shape.batch * shape.keys * shared * (self.dims.key_width + self.dims.value_width)
+        return own + Cost(pairs * self.dims.value_width, kept=pairs + masked + mixed + spread_out)
 
     def score_cost(self, shape: Shape) -> Cost:
         """Of `scores` alone."""

@@ -14,6 +14,7 @@ from regard.nn.attention.kernel import KernelConfig
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.linear import Linear
+from regard.nn.norms import NormConfig
 from regard.nn.positions.base import HeadDims, Position
 
 
@@ -54,7 +55,9 @@ class MultiHead(MixerConfig, kind="multi-head"):
     """Attention with several heads in parallel. Vaswani et al. 2017, section 3.2.2.
 
     `kv_heads` below `heads` lets several query heads share keys and values (arXiv:2305.13245; one: arXiv:1911.02150).
-    A head is width / heads wide unless `key_width` or `value_width` say otherwise.
+    A head is width / heads wide unless `key_width` or `value_width` say otherwise. `key_norm` norms the queries and
+    keys of each head before they are placed, so that scores cannot grow without bound (arXiv:2010.04245; before rotary
+    positions: arXiv:2302.05442).
     """
 
     heads: Size = 8
@@ -64,6 +67,7 @@ class MultiHead(MixerConfig, kind="multi-head"):
     kernel: KernelConfig = ScaledDot()
     bias: bool = True
     weight_dropout: Rate = 0.0
+    key_norm: NormConfig | None = None
 
     def check(self) -> None:
         if self.heads % (self.kv_heads or self.heads):
@@ -93,6 +97,14 @@ class Attention(Mixer):
         if dims.causal and not self.kernel.causal:
             raise ConfigError(f"a kernel of kind {config.kernel.kind!r} cannot be causal")
         self.out = Linear(dims.heads * dims.value_width, dims.width, config.bias, residual=True)
+        self.query_norm = None if config.key_norm is None else config.key_norm.build(dims.key_width)
+        self.key_norm = None if config.key_norm is None else config.key_norm.build(dims.key_width)
+
+    def norm_cost(self, queries: int, keys: int) -> Cost:
+        """Of norming so many queries and keys."""
+        if self.query_norm is None or self.key_norm is None:
+            return Cost()
+        return self.query_norm.cost(queries) + self.key_norm.cost(keys)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
         mixed = self.kernel.mix(q, k, v, context)
@@ -148,6 +160,8 @@ class SelfAttention(Attention):
         q, k, v = fused.split(self.widths, dim=-1)
         if self.queries > 1:
             q = q.unflatten(-1, (self.queries, dims.key_width)).transpose(2, 3).flatten(1, 2)  # (B, H, T, K)
+        if self.query_norm is not None and self.key_norm is not None:
+            q, k = self.query_norm(q), self.key_norm(k)
         q, k, v = self.kernel.position.place(q, k, v, context)
         if context.cache is not None:
             k, v = context.cache.at(f"{context.name}.{self.role}").extend(k, v)
@@ -155,7 +169,8 @@ class SelfAttention(Attention):
 
     def cost(self, shape: Shape) -> Cost:
         fused = shape.tokens * self.qkv.out_features
-        return self.qkv.cost(shape.tokens) + self.kernel.cost(shape) + self.out.cost(shape.tokens) + Cost(kept=fused)
+        own = self.qkv.cost(shape.tokens) + self.kernel.cost(shape) + self.out.cost(shape.tokens) + Cost(kept=fused)
+        return own + self.norm_cost(shape.tokens * self.dims.heads, shape.tokens * self.dims.groups)
 
 
 class CrossAttention(Attention):
@@ -182,6 +197,8 @@ class CrossAttention(Attention):
             raise ValueError(f"the memory holds a batch of {len(k)}, the tokens are a batch of {len(x)}")
         joined = x.reshape(len(k), -1, x.shape[-1])  # (R·n, T, D) → (R, n·T, D)
         q = self.q(joined).unflatten(-1, (self.dims.heads, self.dims.key_width)).transpose(1, 2)  # (R, H, n·T, K)
+        if self.query_norm is not None:
+            q = self.query_norm(q)
         return self.attend(q, k, v, across).view(x.shape)
 
     def keys_and_values(self, context: Context) -> tuple[Tensor, Tensor]:
@@ -192,10 +209,13 @@ class CrossAttention(Attention):
             return known
         fused = self.kv(context.memory.states)  # (B, S, …)
         k, v = fused.unflatten(-1, (self.dims.groups, -1)).transpose(1, 2).split(self.widths, dim=-1)
+        if self.key_norm is not None:
+            k = self.key_norm(k)
         return (k, v) if cache is None else cache.extend(k, v)
 
     def cost(self, shape: Shape) -> Cost:
         memory = shape.batch * shape.keys
         projected = self.q.cost(shape.tokens) + self.kv.cost(memory)
         kept = Cost(kept=shape.tokens * self.q.out_features + memory * self.kv.out_features)
-        return projected + kept + self.kernel.cost(shape) + self.out.cost(shape.tokens)
+        normed = self.norm_cost(shape.tokens * self.dims.heads, memory * self.dims.groups)
+        return projected + kept + normed + self.kernel.cost(shape) + self.out.cost(shape.tokens)

@@ -36,6 +36,7 @@ class Position(nn.Module):
     """Brings order into attention, which by itself has none. Every method is neutral until it is overridden."""
 
     taken = 0  # how much of the model's width the scheme takes for itself, where it is concatenated
+    moves = False  # whether `place` makes new queries and keys, which fused attention then keeps
     values: Callable[[Tensor, Context], Tensor] | None = None  # (B, H, T, S) weights → (B, H, T, K) to add to the mix
 
     def embed(self, x: Tensor, context: Context) -> Tensor:

@@ -10,6 +10,7 @@ from torch import Tensor
 from regard.config import ConfigError, Positive
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
+from regard.nn.fused import turn_halves
 from regard.nn.positions.absolute import Layout
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 
@@ -31,6 +32,8 @@ class Rotary(PositionConfig, kind="rotary"):
 
 
 class RotaryPosition(Position):
+    moves = True
+
     def __init__(self, width: int, layout: Layout, base: float) -> None:
         super().__init__()
         self.width, self.layout, self.base = width, layout, base
@@ -49,10 +52,9 @@ class RotaryPosition(Position):
 
     def turn(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         if self.layout == "halves":
-            a, b = x.chunk(2, dim=-1)
-            return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+            return turn_halves(x, cos, sin)
         a, b = x[..., 0::2], x[..., 1::2]
         return torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1).flatten(-2)
 
-    def cost(self, shape: Shape, heads: int) -> Cost:
-        return Cost(kept=2 * shape.tokens * heads * self.width)
+    def embed_cost(self, shape: Shape) -> Cost:
+        return Cost(kept=shape.length * self.width)  # cosines and sines, once for all layers
