@@ -40,23 +40,6 @@ def gradients_alike(ours: Tensor, theirs: Tensor, pair: Pair) -> None:
     assert_gradients_equal(pair[2])
 
 
-def block_links(mine: nn.Module, other: nn.Module) -> list[Link]:
-    """Of a layer of GPT or GPT-2, whose matrices are stored turned, queries, keys and values side by side."""
-    heads, fused = mine.attention.dims.heads, other.attn.c_attn
-    return [
-        Link(mine.attention.qkv.weight, lambda get: link.by_head(heads, *get(fused.weight).t().chunk(3))),
-        Link(mine.attention.qkv.bias, lambda get: link.by_head(heads, *get(fused.bias).chunk(3))),
-        link.transposed(mine.attention.out.weight, other.attn.c_proj.weight),
-        link.same(mine.attention.out.bias, other.attn.c_proj.bias),
-        *link.modules(mine.attention_join.norm, other.ln_1),
-        *link.modules(mine.feedforward_join.norm, other.ln_2),
-        link.transposed(mine.feedforward.up.weight, other.mlp.c_fc.weight),
-        link.same(mine.feedforward.up.bias, other.mlp.c_fc.bias),
-        link.transposed(mine.feedforward.down.weight, other.mlp.c_proj.weight),
-        link.same(mine.feedforward.down.bias, other.mlp.c_proj.bias),
-    ]
-
-
 def linked(ours: nn.Module, theirs: nn.Module, links: list[Link]) -> Pair:
     assert isinstance(ours, DecoderModel)
     link.copy(links, ours)
@@ -72,15 +55,7 @@ def gpt2_pair(name: str = "gpt2", layers: int = 1, vocabulary: int = VOCABULARY,
     theirs = transformers.GPT2LMHeadModel(config)
     randomise_gently(theirs)
     ours = get(name, layers=layers, vocabulary=vocabulary, length=length).build()
-    body = theirs.transformer
-    links = [
-        link.same(ours.embedding.tokens.weight, body.wte.weight),
-        link.same(ours.decoder.position.table.weight, body.wpe.weight),
-        *link.modules(ours.decoder.norm, body.ln_f),
-    ]
-    for mine, other in zip(ours.decoder.blocks, body.h, strict=True):
-        links += block_links(mine, other)
-    return linked(ours, theirs, links)
+    return linked(ours, theirs, link.gpt2(ours, theirs))
 
 
 def randomise_gently(model: nn.Module) -> None:
@@ -101,7 +76,7 @@ def gpt_pair() -> Pair:
         link.same(ours.decoder.position.table.weight, body.positions_embed.weight),
     ]
     for mine, other in zip(ours.decoder.blocks, body.h, strict=True):
-        links += block_links(mine, other)
+        links += link.gpt2_layer(mine, other, 4)
     return linked(ours, theirs, links)
 
 
