@@ -9,9 +9,29 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from regard import __version__
-from regard.cli import classify, demo, describe, evaluate, generate, lab, listing, look, studio, tag, train, translate
+from regard.cli import (
+    classify,
+    demo,
+    describe,
+    embed,
+    evaluate,
+    fill,
+    generate,
+    lab,
+    listing,
+    look,
+    pair,
+    similar,
+    studio,
+    tag,
+    train,
+    translate,
+)
 
-VERBS = (demo, train, translate, classify, tag, generate, evaluate, look, lab, studio, describe, listing)
+VERBS = (
+    *(demo, train, translate, classify, pair, tag, generate, fill, embed, similar),
+    *(evaluate, look, lab, studio, describe, listing),
+)
 
 
 class Parser(argparse.ArgumentParser):

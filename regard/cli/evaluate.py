@@ -13,6 +13,7 @@ from regard.cli.precision import add_precision
 EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "translate": "regard.cli.evaluate_translation",
     "classify": "regard.cli.evaluate_classification",
+    "pair": "regard.cli.evaluate_pairing",
     "lm": "regard.cli.evaluate_language",
     "copy": "regard.cli.evaluate_copying",
     "fewshot": "regard.cli.evaluate_fewshot",
@@ -29,8 +30,9 @@ def add(verbs: Any) -> None:
         description="Score a run on held-out examples, whatever it was trained for. Of a translator: BLEU, chrF and "
         "TER with sacreBLEU's signatures, speed, BLEU by length, and the alignment error rate where gold alignments "
         "are given. Of a classifier: accuracy, macro-F1, each class, and what was taken for what. Of a tagger: "
-        "accuracy, macro-F1 and each tag. Of a language model: bits per byte, perplexity by token and by word; "
-        "--stride N moves its context on by so many tokens (half of it by default; 1 is exact and slow).",
+        "accuracy, macro-F1 and each tag. Of pairs: accuracy, macro-F1 and Matthews, or Pearson and Spearman. Of a "
+        "language model: bits per byte, perplexity by token and by word; --stride N moves its context on by so many "
+        "tokens (half of it by default; 1 is exact and slow).",
         epilog="Any field of the search is an option, as for `regard translate`. Gold alignments are a column "
         '"alignment" of a JSONL or CSV file ("0-0 1-2"); the phrasebook has them.\n\n'
         "examples:\n"

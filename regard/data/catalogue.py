@@ -12,7 +12,21 @@ from typing import Any
 from regard.config import nearest
 from regard.data.files import DataError
 from regard.data.pairs import First, Pair
-from regard.data.sources import enwik8, imdb, multi30k, r8, sst2, stdlib, tatoeba, tinyshakespeare, trec
+from regard.data.sources import (
+    cola,
+    enwik8,
+    imdb,
+    mrpc,
+    multi30k,
+    r8,
+    sick,
+    sst2,
+    stdlib,
+    stsb,
+    tatoeba,
+    tinyshakespeare,
+    trec,
+)
 from regard.data.tagged import Tagged
 from regard.data.text import Document, FirstLines
 
@@ -25,7 +39,7 @@ Opener = Callable[[str, str, int | None], Iterable[Any]]  # languages, split, ho
 @dataclass(frozen=True)
 class DataSet:
     """A named set: what it is, its variants (of pairs the languages; the first is the default), its splits, and how it
-    is opened as each form of examples that it has: "pairs", "labelled", "tagged", "text".
+    is opened as each form of examples that it has: "pairs", "labelled", "judged" (pairs), "tagged", "text".
 
     An opener takes languages, split and how many examples (of text: lines) at most; what it gives can be iterated
     again and again.
@@ -146,6 +160,10 @@ _TABLE = (
     DataSet("trec", trec.ABOUT, trec.VARIANTS, trec.SPLITS, {"labelled": _first(trec.labelled)}),
     DataSet("imdb", imdb.ABOUT, (), imdb.SPLITS, {"labelled": _first(imdb.labelled), "text": _texts(imdb.texts)}),
     DataSet("r8", r8.ABOUT, (), r8.SPLITS, {"labelled": _first(r8.labelled)}),
+    DataSet("cola", cola.ABOUT, (), cola.SPLITS, {"labelled": _first(cola.labelled)}),
+    DataSet("mrpc", mrpc.ABOUT, (), mrpc.SPLITS, {"judged": _first(mrpc.judged)}),
+    DataSet("stsb", stsb.ABOUT, (), stsb.SPLITS, {"judged": _first(stsb.judged)}),
+    DataSet("sick", sick.ABOUT, sick.VARIANTS, sick.SPLITS, {"judged": _first(sick.judged)}),
     DataSet("stdlib", stdlib.ABOUT, (), stdlib.SPLITS, {"text": _texts(stdlib.texts)}),
     DataSet(
         "tinyshakespeare", tinyshakespeare.ABOUT, (), tinyshakespeare.SPLITS, {"text": _texts(tinyshakespeare.texts)}

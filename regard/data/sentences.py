@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from regard.data.tokenizers import END, Tokenizer
+from regard.data.tokenizers import Tokenizer
 
 # White space after a full stop, which a quotation mark or bracket may follow; a new line; the marks of scripts that
 # need no space.
@@ -25,10 +25,10 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def sentence_tokens(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[list[int]]]:
-    """The tokens of each sentence of each text, each ended by the END token; a text has at least one sentence."""
+    """The tokens of each sentence of each text, each ended by the end token; a text has at least one sentence."""
     parts = [[text[start:end] for start, end in sentence_spans(text)] or [""] for text in texts]
     rows = iter(tokenizer.encode([part for some in parts for part in some]))
-    return [[[*next(rows), END] for _ in some] for some in parts]
+    return [[[*next(rows), tokenizer.end] for _ in some] for some in parts]
 
 
 def fitting(sentences: Iterable[Sequence[int]], longest: int) -> tuple[list[int], bool]:
@@ -39,6 +39,6 @@ def fitting(sentences: Iterable[Sequence[int]], longest: int) -> tuple[list[int]
     row: list[int] = []
     for sentence in sentences:
         if len(row) + len(sentence) > longest:
-            return row or [*sentence[: longest - 1], END], False
+            return row or [*sentence[: longest - 1], sentence[-1]], False
         row += sentence
     return row, True

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from regard.data.sentences import sentence_spans
-from regard.data.tokenizers import END
 from regard.look.records import Changes, Layer, Look, Side, Verdict
 from regard.look.subject import LONGEST, Subject
 from regard.models.hierarchical import SENTENCES
@@ -75,6 +74,8 @@ def read(subject: Subject, text: str) -> tuple[Side, list[str], str]:
     if not text.strip():
         raise ValueError("the text is empty: there is nothing to look at")
     most = min(subject.most or LONGEST, subject.model.longest or LONGEST)
+    if subject.whole:
+        return read_framed(subject, text, most)
     ids: list[int] = []
     starts: list[int | None] = []
     sentences: list[str] = []
@@ -88,13 +89,28 @@ def read(subject: Subject, text: str) -> tuple[Side, list[str], str]:
             end = start + (pieces[-1][2] if pieces else 0)
         else:
             end = last
-        ids += [*(i for i, _, _ in pieces), END]
+        ids += [*(i for i, _, _ in pieces), subject.tokenizer.end]
         starts += [*(start + place for _, place, _ in pieces), None]
         sentences.append(text[start:end])
-    words = [(found.start(), found.end(), found.group()) for found in re.finditer(r"\S+", text[:end])]
+    return side_of(subject, text[:end], ids, starts), sentences, text[end:].strip()
+
+
+def read_framed(subject: Subject, text: str, most: int) -> tuple[Side, list[str], str]:
+    """The same between start and end, with no mark between sentences."""
+    pieces = subject.tokenizer.pieces(text)
+    read = pieces[: most - 2]
+    end = len(text) if len(read) == len(pieces) else read[-1][2]
+    ids = [subject.tokenizer.start, *(i for i, _, _ in read), subject.tokenizer.end]
+    starts = [None, *(start for _, start, _ in read), None]
+    sentences = [text[start:last] for start, last in sentence_spans(text[:end])]
+    return side_of(subject, text[:end], ids, starts), sentences, text[end:].strip()
+
+
+def side_of(subject: Subject, text: str, ids: list[int], starts: Sequence[int | None]) -> Side:
+    """Tokens, of which `starts` says where in the text they begin, with the word that each belongs to."""
+    words = [(found.start(), found.end(), found.group()) for found in re.finditer(r"\S+", text)]
     ends = np.array([last for _, last, _ in words])
     # The word that ends first after a piece begins: a piece may begin with the space before its word.
     word_of = [None if start is None else int(np.searchsorted(ends, start, "right")) for start in starts]
     tokens = [subject.tokenizer.token(i) for i in ids]
-    side = Side(text[:end], tokens, ids, [word for _, _, word in words], word_of)
-    return side, sentences, text[end:].strip()
+    return Side(text, tokens, ids, [word for _, _, word in words], word_of)

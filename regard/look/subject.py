@@ -25,7 +25,7 @@ LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fe
 class Subject:
     """A model and its tokenizer. `reading` is the layer that the run recorded as its alignment; `known` has sentence
     pairs whose gold links are known; `labels` are the names of what a labeller tells apart; `most` is how many tokens
-    the task lets it read."""
+    the task lets it read, `whole` whether between start and end or sentence by sentence."""
 
     model: Model
     tokenizer: Tokenizer
@@ -33,6 +33,7 @@ class Subject:
     known: Mapping[tuple[str, str], Pair] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     most: int | None = None
+    whole: bool = False
 
     @property
     def family(self) -> str:
@@ -118,7 +119,8 @@ def open_run(folder: str | Path) -> Subject:
     reading = recorded_reading(run, model) if cross_layers(model) else None
     known = {(pair.source, pair.target): pair for pair in known_pairs(run)}
     labels = read_labels(run.path) if isinstance(model.config, LabellerConfig) else ()
-    return Subject(model, tokenizer, reading, known, labels, run.read_config().get("task", {}).get("max_length"))
+    task = run.read_config().get("task", {})
+    return Subject(model, tokenizer, reading, known, labels, task.get("max_length"), task.get("framed", False))
 
 
 def recorded_reading(run: Run, model: Model) -> Reading:

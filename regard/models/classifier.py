@@ -49,8 +49,10 @@ class ClassifierModel(TextLabeller):
         self.dropout = Dropout(config.pooled_dropout)
         self.output = Linear(self.reader.states_width, config.labels)
 
-    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
-        memory = self.reader.encode(tokens, keep)
+    def forward(self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """`segments` tell two texts apart, where the reader is an encoder that has them."""
+        inputs = (tokens, keep) if segments is None else (tokens, keep, segments)
+        memory = self.reader.encode(*inputs)
         context = self.whole(tokens, Mask(keys=keep)).enter(WORDS)
         logits: Tensor = self.output(self.dropout(self.pool(memory.states, keep, context)))
         return logits

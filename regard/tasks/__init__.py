@@ -10,6 +10,7 @@ from typing import Any
 TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "translate": "sentences into another language",
     "classify": "texts by their labels",
+    "pair": "pairs of texts by a label or a score",
     "tag": "a tag for every word",
     "copy": "sequences of bits, out of a memory",
     "fewshot": "classes of texts, from a few examples of each",

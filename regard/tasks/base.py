@@ -37,6 +37,10 @@ class TaskConfig(Part, family="task"):
         """The model that learns the task from what a trained reader makes of a text."""
         raise ConfigError(f"the task {self.kind!r} cannot begin from a model of kind {reader.kind!r}")
 
+    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Fields of the task and of the training that suit a model around a trained reader, unless told otherwise."""
+        return {}, {}
+
     def open(self, folder: Path, say: Say) -> Task:
         """Prepare the data in the run folder, or find it prepared; `say` hears what takes its time."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")

@@ -18,17 +18,17 @@ from regard.config import ConfigError, Rate, Size, change
 from regard.data.batches import Batches
 from regard.data.labelled import Labelled
 from regard.data.pairs import skipped
-from regard.data.sentences import fitting, sentence_tokens
 from regard.data.store import HEADER, Store, write_store
-from regard.data.tokenizers import END, UNKNOWN, Kind, Tokenizer
+from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextLabeller, TextReaderConfig
 from regard.nn.device import for_use
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.classification_report import report
 from regard.tasks.examples import LabelledData
 from regard.tasks.labels import accuracy, macro_f1
-from regard.tasks.text_classifier import TextClassifier, find_labels, numbers_of
+from regard.tasks.text_classifier import TextClassifier, find_labels, numbers_of, read_rows
 from regard.tasks.translator import padded
+from regard.tasks.tuning import beginning, usual_dropout, usual_pool
 
 CHUNK = 2_000  # texts that are tokenized at once
 SAMPLES = 5
@@ -42,6 +42,8 @@ class Classification(TaskConfig, kind="classify"):
     A text of more than `max_length` tokens is read up to its last sentence that ends before, and how many are is said.
     A batch has at most `batch_texts`. `balanced` weighs each class by how rare it is, so that all count alike. `forget`
     is the chance with which a word is taken for an unknown one while training, so that no verdict hangs on one word.
+    A `framed` text stands between the tokenizer's start and end, as encoders that begin from another run read it, and
+    is cut after `max_length` tokens; others are read sentence by sentence.
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "macro_f1": True, "loss": False}
@@ -65,13 +67,19 @@ class Classification(TaskConfig, kind="classify"):
     batch_texts: Size = 64
     balanced: bool = False
     forget: Rate = 0.0
+    framed: bool = False
 
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, LabellerConfig):
             raise ConfigError(f"model: one of kind {model.kind} gives a text no label; take one of kind classifier")
 
     def around(self, reader: TextReaderConfig) -> ModelConfig:
-        return Classifier(reader=reader, pooled_dropout=0.3, init=reader.init)
+        dropout = usual_dropout(reader)
+        return Classifier(reader=reader, pool=usual_pool(reader), pooled_dropout=dropout, init=reader.init)
+
+    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        task, training = beginning(reader)
+        return ({**task, "framed": True, "batch_texts": 32}, training) if task else ({}, {})
 
     def open(self, folder: Path, say: Say) -> ClassificationTask:
         return ClassificationTask(self, folder, say)
@@ -79,7 +87,8 @@ class Classification(TaskConfig, kind="classify"):
     def load(self, run: Run) -> TextClassifier:
         """The best weights of the run, ready to use."""
         model, tokenizer = load_both(run)
-        return TextClassifier(as_labeller(model), tokenizer, read_labels(run.path), self.max_length)
+        labeller = cast(TextLabeller, for_use(model))
+        return TextClassifier(labeller, tokenizer, read_labels(run.path), self.max_length, self.framed)
 
 
 class ClassificationTask:
@@ -122,11 +131,11 @@ class ClassificationTask:
             stream = iter(texts)
             while chunk := list(itertools.islice(stream, CHUNK)):
                 numbers = numbers_of(chunk, self.labels, "training")
-                sentences = sentence_tokens(self.tokenizer, [example.text for example in chunk])
-                for one, number in zip(sentences, numbers, strict=True):
-                    row, whole = fitting(one, self.config.max_length)
-                    cut += not whole
-                    yield row, (number,)
+                found, some = read_rows(
+                    self.tokenizer, [example.text for example in chunk], self.config.max_length, self.config.framed
+                )
+                cut += some
+                yield from ((row, (number,)) for row, number in zip(found, numbers, strict=True))
 
         size = max(self.tokenizer.vocabulary, len(self.labels))
         store = write_store(folder, rows(), size, fingerprint=self.tokenizer.fingerprint)
@@ -161,8 +170,11 @@ class ClassificationTask:
 
     def forgotten(self, tokens: Tensor) -> Tensor:
         """With some words unknown; the specials stay what they are."""
+        if self.tokenizer.unknown is None:
+            raise ConfigError("forget: the tokenizer has no unknown token to take words for; leave it out")
         lost = torch.rand(tokens.shape) < self.config.forget  # on the CPU, whose random state is resumed
-        return tokens.masked_fill(lost.to(tokens.device) & (tokens > END), UNKNOWN)
+        special = torch.isin(tokens, torch.tensor(sorted(self.tokenizer.specials), device=tokens.device))
+        return tokens.masked_fill(lost.to(tokens.device) & ~special, self.tokenizer.unknown)
 
     def validate(self, model: Model) -> Validation:
         probabilities = self.judged(model)
@@ -184,7 +196,8 @@ class ClassificationTask:
         return classifier.judge(self.valid_rows)
 
     def classifier(self, model: Model) -> TextClassifier:
-        return TextClassifier(as_labeller(model), self.tokenizer, self.labels, self.config.max_length)
+        most, framed = self.config.max_length, self.config.framed
+        return TextClassifier(cast(TextLabeller, model), self.tokenizer, self.labels, most, framed)
 
     def probes(self, model: Model) -> list[bytes]:
         return []
@@ -200,10 +213,6 @@ def load_classifier(folder: str | Path) -> TextClassifier:
     """The classifier of a run folder; a run of another task is refused."""
     run = Run(folder)
     return task_of(run, Classification, "classify").load(run)
-
-
-def as_labeller(model: Model) -> TextLabeller:
-    return cast(TextLabeller, for_use(model))
 
 
 @dataclass(frozen=True)

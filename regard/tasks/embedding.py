@@ -69,7 +69,7 @@ class Embedder:
             return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
 
         found = map(work, batches) if observed(self.model) else side_by_side(work, batches, self.device)
-        result = np.zeros((len(rows), self.model.states_width), dtype=np.float32)
+        result = np.zeros((len(rows), self.width), dtype=np.float32)
         for chosen, vectors in zip(batches, found, strict=True):
             result[chosen] = vectors
             if done is not None:
@@ -84,6 +84,10 @@ class Embedder:
             return states.mean(1)
         real = keep.unsqueeze(-1).to(states.dtype)
         return (states * real).sum(1) / real.sum(1)
+
+    @property
+    def width(self) -> int:
+        return self.model.states_width
 
     @property
     def device(self) -> torch.device:

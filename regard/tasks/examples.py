@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from regard.config import Config, ConfigError, Size
 from regard.data.catalogue import open_data
 from regard.data.files import DataError, PairFile, ParallelFiles
+from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
 from regard.data.tagged import Tagged, open_tagged
@@ -107,6 +108,27 @@ class LabelledData(Examples):
         if self.file is None:
             raise DataError("no labelled texts were given: name a file or a data set")
         return LabelledFile(self.file, self.columns)
+
+
+@dataclass(frozen=True)
+class JudgedData(Examples):
+    """Where judged pairs of texts come from: a file, or a named set, whose `languages` are its ways to judge."""
+
+    form: ClassVar[str] = "judged"
+    called: ClassVar[str] = "judged pairs"
+
+    def check(self) -> None:
+        super().check()
+        if self.columns is not None and len(self.columns) != 3:
+            raise ConfigError(f"columns {','.join(self.columns)}: name three, the two texts' and the label's")
+
+    def pairs(self) -> Iterable[JudgedPair]:
+        return self.open()
+
+    def read(self) -> Iterable[JudgedPair]:
+        if self.file is None:
+            raise DataError("no pairs of texts were given: name a file or a data set")
+        return JudgedFile(self.file, self.columns)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from regard.tasks.examples import TaggedData
 from regard.tasks.labels import LABELS, accuracy, label_scores, macro_f1, read_labels, write_labels
 from regard.tasks.tagger import FRAME, Pieces, WordTagger, pieces_of, written
 from regard.tasks.translator import padded
+from regard.tasks.tuning import beginning, usual_dropout
 
 IGNORED = -100  # the label of a place that is not judged
 SAMPLES = 5
@@ -63,7 +64,10 @@ class Tagging(TaskConfig, kind="tag"):
             raise ConfigError(f"model: one of kind {model.kind} gives words no tags, so it cannot learn to tag")
 
     def around(self, reader: TextReaderConfig) -> Tagger:
-        return Tagger(reader=reader, states_dropout=0.2, init=reader.init)
+        return Tagger(reader=reader, states_dropout=min(usual_dropout(reader), 0.2), init=reader.init)
+
+    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        return beginning(reader)
 
     def open(self, folder: Path, say: Say) -> TaggingTask:
         return TaggingTask(self, folder, say)

@@ -21,6 +21,7 @@ from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import TextLabeller
 from regard.nn.watch import observed
+from regard.tasks.embedding import framed_rows
 from regard.tasks.translator import padded
 
 NAMED = 10  # labels that a message names
@@ -30,11 +31,14 @@ BATCH_TOKENS = 8192  # that are read at once, padding included
 class TextClassifier:
     """Classifies with a model and its tokenizer: `classifier("A text.")` is the name of its class.
 
-    A text of more than `max_length` tokens is read up to its last sentence that ends before, as in training.
+    A text of more than `max_length` tokens is read up to its last sentence that ends before, as in training; a `framed`
+    one, between start and end, up to the last token that fits.
     """
 
-    def __init__(self, model: TextLabeller, tokenizer: Tokenizer, labels: Sequence[str], max_length: int) -> None:
-        self.model, self.tokenizer, self.labels = model, tokenizer, tuple(labels)
+    def __init__(
+        self, model: TextLabeller, tokenizer: Tokenizer, labels: Sequence[str], max_length: int, framed: bool = False
+    ) -> None:
+        self.model, self.tokenizer, self.labels, self.framed = model, tokenizer, tuple(labels), framed
         self.longest = min(max_length, model.longest or max_length)
 
     @overload
@@ -77,8 +81,7 @@ class TextClassifier:
 
     def rows(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
         """The tokens of each text, as far as they are read, and how many texts were cut."""
-        found = [fitting(sentences, self.longest) for sentences in sentence_tokens(self.tokenizer, texts)]
-        return [row for row, _ in found], sum(not whole for _, whole in found)
+        return read_rows(self.tokenizer, texts, self.longest, self.framed)
 
     @torch.no_grad()
     def judge(
@@ -106,11 +109,20 @@ class TextClassifier:
 
         The options are those of `regard.look.look`.
         """
-        return look(Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest), text, **options)
+        subject = Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, whole=self.framed)
+        return look(subject, text, **options)
 
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
+
+
+def read_rows(tokenizer: Tokenizer, texts: Sequence[str], longest: int, framed: bool) -> tuple[list[list[int]], int]:
+    """The tokens of each text, as far as they are read, and how many texts were cut."""
+    if framed:
+        return framed_rows(tokenizer, texts, longest)
+    found = [fitting(sentences, longest) for sentences in sentence_tokens(tokenizer, texts)]
+    return [row for row, _ in found], sum(not whole for _, whole in found)
 
 
 def by_length(rows: Sequence[Sequence[int]], most: int) -> Iterable[list[int]]:

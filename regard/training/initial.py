@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, Any
+
+import torch
 
 from regard.checkpoint import Run, RunError, read_json, read_tensors, read_text, write_text
-from regard.config import Config, from_dict
+from regard.config import Config, ConfigError, Count, Within, from_dict
 from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
 
 TAKEN = "taken.json"  # in the run folder: the weights that came from another run
+POOL = "pool."  # how the names of a pool's weights begin, in an encoder and in what is built around one
+BLOCK = re.compile(r"\bblocks\.(\d+)\.")
 
 
 @dataclass(frozen=True)
 class Initial(Config):
-    """The run to begin from; `frozen` keeps the weights that come from it as they are."""
+    """The run to begin from; `frozen` keeps the weights that come from it as they are, `frozen_layers` those of the
+    tables and of so many of the lowest layers. With `layer_decay` each layer learns at this share of the rate of the
+    one above it, down to the tables. Howard and Ruder 2018, arXiv:1801.06146; Clark et al. 2020, arXiv:2003.10555."""
 
     run: str
     frozen: bool = False
+    frozen_layers: Count = 0
+    layer_decay: Annotated[float, Within(low=0.01, high=1)] = 1.0
 
 
 def reader_of(run: Run) -> TextReaderConfig:
@@ -42,7 +54,7 @@ def take_weights(initial: Initial, model: Model, run: Run) -> None:
     more. Which weights these are is written into `run`, so that it can be resumed when the other one is gone.
 
     What the reader adds to it (a mix of layers) keeps its fresh weights; what only the other run has (an output layer)
-    stays behind.
+    stays behind. Where both pool alike, the weights of that are taken too.
     """
     reader, path = reader_in(model, initial), Run(initial.run).weights_path
     weights, own = read_tensors(path), dict(reader.named_parameters())
@@ -55,15 +67,64 @@ def take_weights(initial: Initial, model: Model, run: Run) -> None:
         raise RunError(f"{path} has no weights in common with a reader of kind {reader.config.kind!r}")
     for name, weight in shared.items():
         own[name].data.copy_(weight)
-    write_text(run.path / TAKEN, json.dumps({"weights": sorted(shared)}, indent=2) + "\n")
+    pools = {name: weight for name, weight in model.named_parameters() if name.startswith(POOL)}
+    pooled = {name: weights[name] for name in pools if name in weights and weights[name].shape == pools[name].shape}
+    for name, weight in pooled.items():
+        pools[name].data.copy_(weight)
+    taken = {"weights": sorted(shared), "pool": sorted(pooled)}
+    write_text(run.path / TAKEN, json.dumps(taken, indent=2) + "\n")
     freeze(initial, model, run)
 
 
 def freeze(initial: Initial, model: Model, run: Run) -> None:
     """Let the weights that were taken learn, unless they are to stay as they are."""
-    own = dict(reader_in(model, initial).named_parameters())
-    for name in read_json(run.path / TAKEN)["weights"]:
-        own[name].requires_grad_(not initial.frozen)
+    reader, taken = reader_in(model, initial), read_json(run.path / TAKEN)
+    own, whole = dict(reader.named_parameters()), dict(model.named_parameters())
+    lowest = depths(reader) if initial.frozen_layers else {}
+    if lowest and initial.frozen_layers > max(lowest.values()):
+        raise ConfigError(f"frozen_layers {initial.frozen_layers}: the model has {max(lowest.values())} layers")
+    for name in taken["weights"]:
+        low = name in lowest and lowest[name] <= initial.frozen_layers
+        own[name].requires_grad_(not (initial.frozen or low))
+    for name in taken.get("pool", ()):
+        whole[name].requires_grad_(not initial.frozen)
+
+
+def depths(reader: TextReader) -> dict[str, int]:
+    """How far above the tables, which are 0, each weight of a reader stands: those of its first block are 1."""
+    names = [name for name, _ in reader.named_parameters()]
+    found = {name: int(block.group(1)) + 1 for name in names if (block := BLOCK.search(name))}
+    if not found:
+        raise ConfigError(f"a reader of kind {reader.config.kind!r} has no layers to learn at different rates")
+    top = max(found.values())
+    return {
+        name: found.get(name, top if name.endswith(("encoder.norm.weight", "encoder.norm.bias")) else 0)
+        for name in names
+    }
+
+
+def slow_down(optimisers: list[torch.optim.Optimizer], model: Model, initial: Initial) -> None:
+    """Let lower layers learn at lower rates; what is new above them learns at the full one."""
+    if initial.layer_decay == 1:
+        return
+    reader = reader_in(model, initial)
+    depth, own = depths(reader), dict(reader.named_parameters())
+    top = max(depth.values()) + 1
+    shares = {id(own[name]): initial.layer_decay ** (top - below) for name, below in depth.items()}
+    for optimiser in optimisers:
+        groups = [part for group in optimiser.param_groups for part in parted(group, shares)]
+        optimiser.param_groups[:] = sorted(groups, key=lambda group: -group["full_rate"])  # the rate that is told first
+
+
+def parted(group: dict[str, Any], shares: Mapping[int, float]) -> list[dict[str, Any]]:
+    """A group of parameters as several, one for each share of its rate."""
+    by_share: dict[float, list[Any]] = defaultdict(list)
+    for parameter in group["params"]:
+        by_share[shares.get(id(parameter), 1.0)].append(parameter)
+    return [
+        {**group, "params": some, "lr": group["lr"] * share, "full_rate": group["full_rate"] * share}
+        for share, some in by_share.items()
+    ]
 
 
 def reader_in(model: Model, initial: Initial) -> TextReader:

@@ -54,13 +54,17 @@ def make_recipe(
     begin = initial or given.pop("initial", None)
     given.pop("initial", None)
     named, model = given.pop("preset", None), given.pop("model", {})
+    suited: Mapping[str, Any] = {}
     if begin:
-        config = change(from_dict(TaskConfig, fields, "task").around(reader_of(Run(begin["run"]))), model)
+        reader = reader_of(Run(begin["run"]))
+        of_task, suited = from_dict(TaskConfig, fields, "task").beginning(reader)
+        fields = {**of_task, **fields}
+        config = change(from_dict(TaskConfig, fields, "task").around(reader), model)
     elif preset or named or "kind" not in model:
         config = change(get(preset or named or kind.preset), model)
     else:
         config = from_dict(ModelConfig, model, "model")
-    training = {**to_dict(usual_training(config)), **kind.usual, **given.pop("training", {})}
+    training = {**to_dict(usual_training(config)), **kind.usual, **suited, **given.pop("training", {})}
     whole = {**given, "task": fields, "model": to_dict(config), "training": training, "initial": begin}
     return change(from_dict(Recipe, whole), dict(changes or {}))
 

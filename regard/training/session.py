@@ -19,7 +19,7 @@ from regard.config import Config, ConfigError, fields_of, from_dict, nearest, to
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
 from regard.tasks.base import Say, Task, TaskConfig
-from regard.training.initial import Initial, freeze, take_tokenizer, take_weights
+from regard.training.initial import Initial, freeze, slow_down, take_tokenizer, take_weights
 from regard.training.loop import Progress, Trainer, Training
 from regard.training.records import JsonLines, Output, Record, TensorBoard, progress
 from regard.training.report import write_report
@@ -88,6 +88,8 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
             output(record)
 
     trainer = Trainer(run, task, model, recipe.training, listen)
+    if recipe.initial is not None:
+        slow_down(trainer.optimisers, model, recipe.initial)
     if resume is not None:
         trainer.resume(resume)  # before anything of the run is touched: it may be refused
     batches = trainer.batches

@@ -1,0 +1,69 @@
+"""`regard embed`: texts in, a vector for each out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from regard.cli.options import positive
+from regard.cli.progress import counting, say
+from regard.cli.texts import given_texts
+from regard.cli.translate import chunks, standard_input
+
+CHUNK = 10_000  # lines of standard input that are sorted by length together
+
+
+def add(verbs: Any) -> None:
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        "embed",
+        help="make a vector of each text with an encoder",
+        usage="regard embed RUN [TEXT ...] [options]",
+        description="Make a vector of each text, or of each line of standard input, with the encoder of a run; the "
+        "order is kept. Without --out each vector is a JSON object on standard output.",
+        epilog="examples:\n"
+        '  regard embed runs/minilm "A sentence." "Another."\n'
+        "  regard embed runs/minilm --out vectors.npy < sentences.txt\n"
+        "  regard embed runs/bert --pool cls --raw --out vectors.jsonl < sentences.txt\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.add_argument("run", metavar="RUN", help="a run folder")
+    verb.add_argument("--pool", choices=("mean", "cls"), help="the mean of all states, or that of the first token")
+    verb.add_argument("--raw", action="store_true", help="vectors as they are, not of length 1")
+    verb.add_argument("--out", metavar="FILE", help="a .npy of float32 (texts, width), or a .jsonl of text and vector")
+    verb.add_argument("--json", action="store_true", help="JSON on standard output, as without --out")
+    verb.add_argument("--batch", type=positive, default=64, help="texts at a time (default 64; 1: line by line)")
+    verb.set_defaults(run_verb=run)
+
+
+def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.tasks.embedding import load_embedder
+    from regard.tasks.vectors import writing
+
+    given = given_texts(rest, "embed")
+    out = None if options.out is None else Path(options.out)
+    if out is not None and out.suffix not in (".npy", ".jsonl"):
+        raise ValueError(f"--out {out}: it must end in .npy or .jsonl, which say how vectors are written")
+    embedder = load_embedder(options.run, options.pool)
+    texts: Iterable[str] = given or standard_input("embedding")
+    alone = out is None and (options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty()))
+    read = 0
+    with writing(out, embedder.width) as write, counting("texts embedded", len(given) or None) as done:
+        for chunk in chunks(texts, 1 if alone else CHUNK):
+            for number, text in enumerate(chunk, read + 1):
+                if not text.strip():
+                    raise ValueError(f"text {number} is empty, so it has no vector: take it out or give it words")
+            read += len(chunk)
+            vectors = embedder(chunk, not options.raw, options.batch, say, done)
+            if write is not None:
+                write(chunk, vectors)
+                continue
+            for text, vector in zip(chunk, vectors.tolist(), strict=True):
+                print(json.dumps({"text": text, "vector": vector}, ensure_ascii=False))
+            sys.stdout.flush()
+    if out is not None:
+        say(f"{read:,} vectors of width {embedder.width} in {out}")

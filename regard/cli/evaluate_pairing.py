@@ -1,0 +1,54 @@
+"""How `regard evaluate` scores a judge of pairs: labels as of texts, and Matthews; or the correlation of scores."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from regard.cli.evaluate_tagging import where
+from regard.cli.options import read_changes
+from regard.cli.progress import counting, say
+
+
+def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
+    """Scores by name, and what belongs to them."""
+    import numpy as np
+
+    from regard.tasks.correlation import matthews, pearson, spearman
+    from regard.tasks.examples import JudgedData
+    from regard.tasks.label_scores import all_scores
+    from regard.tasks.pairing import as_labelled, load_judge, texts_of
+    from regard.tasks.text_classifier import numbers_of
+
+    if changes := read_changes(rest):
+        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
+    judge = load_judge(options.run)
+    pairs = list(JudgedData(**where(options)).pairs())
+    gold = [pair.label for pair in pairs]
+    scores = [pair.score for pair in pairs] if judge.scale is not None else []
+    if judge.scale is None:
+        numbers_of(as_labelled(pairs), judge.labels, "test")  # a label that it cannot give is a mistake in the data
+    start = time.perf_counter()
+    with counting("pairs judged", len(pairs)) as done:
+        verdicts = judge.judge(texts_of(pairs), options.batch, say, done)
+    speed = {"pairs per second": len(pairs) / (time.perf_counter() - start)}
+    if judge.scale is not None:
+        error = float(np.abs(verdicts[:, 0] - np.array(scores)).mean())
+        found = {"pearson": pearson(scores, verdicts[:, 0]), "spearman": spearman(scores, verdicts[:, 0])}
+        return {**found, "mean error": error, "pairs": len(pairs), **speed}
+    found_labels = [judge.labels[i] for i in verdicts.argmax(1)]
+    plain = all_scores(gold, found_labels)
+    return {"pairs": plain.pop("texts"), "matthews": matthews(gold, found_labels), **plain, **speed}
+
+
+def table(result: dict[str, Any]) -> str:
+    """As a person reads it."""
+    from regard.cli.evaluate_classification import table as classes
+
+    pairs = f"pairs     {result['pairs']:,}  ({result['pairs per second']:,.0f} a second)"
+    if "pearson" in result:
+        names = {"pearson": "Pearson", "spearman": "Spearman", "mean error": "error"}
+        return "\n".join([*(f"{names[key]:<10}{result[key]:.4f}" for key in names), pairs])
+    alike = {**result, "texts": result["pairs"], "texts per second": result["pairs per second"]}
+    return f"Matthews  {result['matthews']:.4f}\n" + classes(alike)

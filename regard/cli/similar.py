@@ -1,0 +1,82 @@
+"""`regard similar`: the lines of a file that mean most nearly what a query says."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from regard.cli.options import positive
+from regard.cli.progress import counting, say
+from regard.cli.texts import given_texts
+from regard.cli.translate import chunks, standard_input
+
+
+def add(verbs: Any) -> None:
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        "similar",
+        help="rank the lines of a file by how near they are to a text",
+        usage="regard similar RUN --lines FILE [TEXT ...] [options]",
+        description="Rank the lines of a file by the cosine of their vectors to that of a text, or of each line of "
+        "standard input. The vectors are kept in an index beside the file, which is made once and made anew where the "
+        "file or the model is another; it may hold millions of lines. Each result is a line: cosine, line number, text.",
+        epilog="examples:\n"
+        '  regard similar runs/minilm --lines faq.txt "How do I change my password?"\n'
+        "  regard similar runs/minilm --lines faq.txt --count 3 --json < questions.txt\n"
+        "  regard similar runs/minilm --lines big.txt --precision float16 --index /data/big.index < queries.txt\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.add_argument("run", metavar="RUN", help="a run folder")
+    verb.add_argument("--lines", required=True, metavar="FILE", help="the text file whose lines are ranked")
+    verb.add_argument("--index", metavar="DIR", help="where the vectors are kept (default: FILE.index)")
+    verb.add_argument("--count", type=positive, default=10, help="lines for each text (default 10)")
+    verb.add_argument("--pool", choices=("mean", "cls"), help="the mean of all states, or that of the first token")
+    verb.add_argument(
+        "--precision",
+        choices=("float32", "float16"),
+        default="float32",
+        help="of a new index; float16 takes half the room",
+    )
+    verb.add_argument("--reuse", action="store_true", help="refuse to make the index anew, say why instead")
+    verb.add_argument(
+        "--json", action="store_true", help="a JSON object for each text: its lines with cosine and number"
+    )
+    verb.add_argument("--batch", type=positive, default=64, help="texts at a time (default 64)")
+    verb.set_defaults(run_verb=run)
+
+
+def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.tasks.embedding import load_embedder
+    from regard.tasks.similarity import open_index
+
+    given = given_texts(rest, "similar")
+    for number, text in enumerate(given, 1):
+        if not text.strip():
+            raise ValueError(f"text {number} is empty: there is nothing to compare lines with")
+    embedder = load_embedder(options.run, options.pool)
+    lines = Path(options.lines)
+    folder = Path(options.index) if options.index else lines.with_name(f"{lines.name}.index")
+    with counting("lines embedded") as done:
+        index = open_index(folder, lines, embedder, options.precision, say, done, make=not options.reuse)
+    texts: Iterable[str] = given or standard_input("looking for")
+    alone = sys.stdin is not None and sys.stdin.isatty()
+    several = len(given) != 1
+    for chunk in chunks(texts, 1 if alone else options.batch):
+        asked = [text for text in chunk if text.strip()]
+        found = iter(index.nearest(embedder(asked), options.count) if asked else ())
+        for text in chunk:
+            print(written(text, next(found) if text.strip() else [], options.json, several))
+        sys.stdout.flush()
+
+
+def written(text: str, found: list[Any], as_json: bool, several: bool) -> str:
+    """What is printed of a query: its lines; an empty line behind them where there are more queries."""
+    if as_json:
+        lines = [{"score": one.score, "line": one.number, "text": one.text} for one in found]
+        return json.dumps({"query": text, "lines": lines}, ensure_ascii=False)
+    rows = [f"{one.score:.4f}\t{one.number}\t{one.text}" for one in found]
+    return "\n".join([*rows, ""] if several and rows else rows)

@@ -1,0 +1,17 @@
+"""Texts that are named on the command line, after the run and between the options."""
+
+from __future__ import annotations
+
+
+def given_texts(rest: list[str], verb: str) -> list[str]:
+    """What argparse leaves over; anything that looks like an option is one that is not known."""
+    if rest[:1] == ["--"]:
+        rest = rest[1:]
+    else:
+        unknown = next((word for word in rest if word.startswith("--")), None)
+        if unknown is not None:
+            raise ValueError(f"unknown option {unknown}; see regard {verb} --help (standard input takes any text)")
+    for text in rest:
+        if any("\ud800" <= letter <= "\udfff" for letter in text):  # what Python makes of bytes that are no UTF-8
+            raise ValueError(f"{text!a} is not valid UTF-8; write it so, or give it as a file after <")
+    return rest

@@ -1,0 +1,47 @@
+"""What suits a model that begins from a trained encoder: other rates, and texts read as it read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from regard.models import Encoder, TextReaderConfig
+from regard.nn.pooling import Attention, Mean, PoolConfig
+
+RATE, WIDTH = 3e-5, 768  # the rate that suits BERT-base; narrower models take a higher one
+LONGEST = 256  # tokens of a text, unless told: twice as many take more than twice as long
+
+Fields = Mapping[str, Any]
+
+
+def longest_of(reader: TextReaderConfig) -> int | None:
+    """The most tokens that it reads; None for any number."""
+    with torch.device("meta"):
+        return reader.build().longest
+
+
+def beginning(reader: TextReaderConfig) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Fields of the task and of the training, for an encoder; other readers are tuned as they learn from nothing."""
+    if not isinstance(reader, Encoder):
+        return {}, {}
+    task = {"max_length": min(longest_of(reader) or LONGEST, LONGEST)}
+    rate = RATE * WIDTH / reader.width
+    training = {
+        "batch_tokens": 4096,
+        "optimiser": {"kind": "adamw", "rate": rate, "beta2": 0.999, "eps": 1e-8, "decay": 0.01},
+        "schedule": {"kind": "stable-decay", "warmup": 100, "decay": 0.9},
+        "average": {"kind": "exponential", "decay": 0.99},
+    }
+    return task, training
+
+
+def usual_pool(reader: TextReaderConfig) -> PoolConfig:
+    """The mean of an encoder's states, which serves also where no pooled vector was trained; else attention."""
+    return Mean() if isinstance(reader, Encoder) else Attention()
+
+
+def usual_dropout(reader: TextReaderConfig) -> float:
+    """BERT's, or more for what is small and learns from nothing."""
+    return 0.1 if isinstance(reader, Encoder) else 0.3
