@@ -22,7 +22,7 @@ def add(verbs: Any) -> None:
         usage="regard similar RUN --lines FILE [TEXT ...] [options]",
         description="Rank the lines of a file by the cosine of their vectors to that of a text, or of each line of "
         "standard input. The vectors are kept in an index beside the file, which is made once and made anew where the "
-        "file or the model is another; it may hold millions of lines. Each result is a line: cosine, line number, text.",
+        "file or the model is another; it may hold millions of lines. Each result is a line: cosine, number, text.",
         epilog="examples:\n"
         '  regard similar runs/minilm --lines faq.txt "How do I change my password?"\n'
         "  regard similar runs/minilm --lines faq.txt --count 3 --json < questions.txt\n"
