@@ -50,6 +50,24 @@ def write_labelled(home: Path) -> None:
     (home / "trec" / "train.txt").write_text("".join(questions), encoding="latin-1")
     reviews = [f"{int(i > 3_000)}\t{i}_7\tA film.<br /><br />Number {i}.\n" for i in range(6_000)]
     (home / "imdb" / "train.tsv.gz").write_bytes(gzip.compress("".join(reviews).encode()))
+    for name in ("cola", "mrpc", "stsb", "sick"):
+        (home / name).mkdir()
+    for name, count in (("train", 8), ("dev", 4)):
+        words = [f"{name} sentence {i}" for i in range(count)]
+        rows = {
+            f"cola/in_domain_{name}.tsv": [f"x\t{i % 2}\t\t{text}" for i, text in enumerate(words)],
+            f"mrpc/{'val' if name == 'dev' else name}.tsv": [
+                "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String",
+                *(f"{i % 2}\t1\t2\t{text}\tother" for i, text in enumerate(words)),
+            ],
+            f"stsb/sts-{name}.csv": [f"a\tb\tc\t{i}\t{i % 5}.5\t{text}\tother" for i, text in enumerate(words)],
+            f"sick/SICK_{'trial' if name == 'dev' else name}.txt": [
+                "pair_ID\ta\tb\tscore\tjudgement",
+                *(f"{i}\t{text}\tother\t{i % 5}.5\tNEUTRAL" for i, text in enumerate(words)),
+            ],
+        }
+        for path, lines in rows.items():
+            (home / path).write_text("\n".join(lines) + "\n", encoding="utf-8")
     stories = [f"{('earn', 'acq', 'ship')[i % 3]}\tstory number {i}\n" for i in range(900)]
     (home / "r8" / "train.txt").write_text("".join(stories), encoding="utf-8")
 
