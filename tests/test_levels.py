@@ -19,6 +19,7 @@ LEVELS = {
     "decoding": 3,
     "anatomy": 4,
     "look": 4,
+    "interop": 4,
     "tasks": 5,
     "training": 6,
     "lab": 7,

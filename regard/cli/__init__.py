@@ -15,8 +15,10 @@ from regard.cli import (
     describe,
     embed,
     evaluate,
+    export,
     fill,
     generate,
+    import_,
     lab,
     listing,
     look,
@@ -30,7 +32,7 @@ from regard.cli import (
 
 VERBS = (
     *(demo, train, translate, classify, pair, tag, generate, fill, embed, similar),
-    *(evaluate, look, lab, studio, describe, listing),
+    *(evaluate, look, lab, studio, describe, listing, import_, export),
 )
 
 

@@ -338,7 +338,7 @@ def _words(model: models.Model) -> tokenizers.Tokenizer:
     return backend
 
 
-def _byte_letters() -> dict[str, int]:
+def byte_letters() -> dict[str, int]:
     """The letter that stands for each byte in a byte-level vocabulary (GPT-2's table), as letter → byte."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in printable]
@@ -346,7 +346,7 @@ def _byte_letters() -> dict[str, int]:
     return dict(sorted(letters.items()))
 
 
-_BYTES = _byte_letters()
+_BYTES = byte_letters()
 
 
 def _ranked(counts: Counter[str], size: int, least: int) -> dict[str, int]:

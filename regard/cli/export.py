@@ -1,0 +1,39 @@
+"""`regard export`: a run in the files of others."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from regard.cli.progress import say
+
+FORMATS = ("huggingface",)
+
+
+def add(verbs: Any) -> None:
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        "export",
+        help="write a run in the form that another program opens",
+        usage="regard export RUN --to FORMAT OUT",
+        description="Write a run in the form that another program opens. huggingface: a folder with config.json, "
+        "model.safetensors and the tokenizer's files, which transformers opens; for models that are shaped as GPT-2, "
+        "Llama, BERT, RoBERTa or DistilBERT. What has no counterpart there is named.",
+        epilog="examples:\n"
+        "  regard export runs/my --to huggingface exported/my\n"
+        "  python -c \"import transformers; transformers.AutoModelForCausalLM.from_pretrained('exported/my')\"\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.add_argument("run", metavar="RUN", help="a run folder")
+    verb.add_argument("out", metavar="OUT", help="the folder to write")
+    verb.add_argument("--to", required=True, choices=FORMATS, help="the form")
+    verb.set_defaults(run_verb=run)
+
+
+def run(options: argparse.Namespace, rest: list[str]) -> None:
+    if rest:
+        raise ValueError(f"unexpected argument {rest[0]!r}; see regard export --help")
+    from regard.interop import export_huggingface
+
+    say(f"transformers opens it as {export_huggingface(options.run, options.out, say)}")
+    print(options.out)

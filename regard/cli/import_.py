@@ -1,0 +1,41 @@
+"""`regard import`: a run folder of models and tokenizers from elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from regard.cli.progress import say
+
+
+def add(verbs: Any) -> None:
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        "import",
+        help="make a run folder of a model or tokenizer from elsewhere",
+        usage="regard import SOURCE --run DIR",
+        description="Make a run folder of a model from elsewhere, so that every verb works on it. What SOURCE is, is "
+        "known by its files: a folder of Hugging Face (GPT-2, Llama, BERT, RoBERTa, DistilBERT, also as "
+        "sentence-transformers keep them), a checkpoint of llama2.c beside its pieces, or a tokenizer alone: "
+        "tiktoken's ranks, encoder.json with vocab.bpe, vocab.txt. Nothing is fetched, and no pickle is opened.",
+        epilog="examples:\n"
+        "  regard import downloads/gpt2 --run runs/gpt2\n"
+        '  regard generate runs/gpt2 "Once upon a time"\n'
+        "  regard import stories260K --run runs/stories\n"
+        "  regard import cl100k_base.tiktoken --run runs/cl100k\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.add_argument("source", metavar="SOURCE", help="a folder or a file")
+    verb.add_argument("--run", required=True, metavar="DIR", help="the run folder to make")
+    verb.set_defaults(run_verb=run)
+
+
+def run(options: argparse.Namespace, rest: list[str]) -> None:
+    if rest:
+        raise ValueError(f"unexpected argument {rest[0]!r}; see regard import --help")
+    from regard.interop import import_source
+
+    made = import_source(options.source, options.run)
+    kind = "a tokenizer alone" if made.family is None else f"{made.family}, {made.parameters:,} parameters"
+    say(f"{kind}; {made.tokenizer.vocabulary:,} tokens")
+    print(made.run.path)

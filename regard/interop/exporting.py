@@ -1,0 +1,144 @@
+"""From a run folder to files that others open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import processors
+from torch import Tensor
+
+from regard.checkpoint import Run, RunError, load_both, weights_of, write_tensors, write_text
+from regard.config import ConfigError
+from regard.data.tokenizers import NAMES, Tokenizer
+from regard.interop.family import Family, Fields
+from regard.interop.huggingface import EMBEDDING, FAMILIES, MODULES, POOLS, WEIGHTS
+from regard.interop.rules import scattered, shapes_of
+from regard.models import Encoder, ModelConfig, TextWriterConfig
+
+Say = Callable[[str], None]
+
+ROLES = {"start": ("bos_token", "cls_token"), "end": ("eos_token", "sep_token"), "pad": ("pad_token",)}
+ROLES |= {"unknown": ("unk_token",), "mask": ("mask_token",)}
+
+
+def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line: None) -> str:
+    """Write a folder that `transformers` opens; the name of the class that does."""
+    source, folder = Run(run), Path(out)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise RunError(f"{folder} already holds something; name another folder, or remove it")
+    model, tokenizer = load_both(source)
+    about = source.read_config()
+    family, config = counterpart(model.config, tokenizer.pad, about.get("origin", {}).get("family"))
+    weights = adapted(weights_of(model), config, say)
+    fields = family.fields(config, tokenizer.pad)
+    longest = model.longest or about.get("task", {}).get("context")
+    extra = {} if "max_position_embeddings" in fields or longest is None else {"max_position_embeddings": longest}
+    architecture = family.architecture(config)
+    ids = special_ids(tokenizer)
+    named = {"architectures": [architecture], "model_type": family.kind, "dtype": "float32", **ids, **extra, **fields}
+    tensors = scattered(config, family.rules(config, Fields(fields, str(folder))), weights)
+    headed = any(name.startswith(family.heads) for name in tensors) or isinstance(config, TextWriterConfig)
+    prefixed = {family.full(name) if headed else name: tensor for name, tensor in tensors.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_tensors(folder / WEIGHTS, prefixed, {"format": "pt"})
+    write_tokenizer(folder, tokenizer, model.config, longest)
+    if isinstance(config, TextWriterConfig):
+        write_json(folder / "generation_config.json", {"_from_model_config": True, **ids})
+    write_sentences(folder, config.width, about.get(EMBEDDING, {}))
+    write_json(folder / "config.json", named)
+    return architecture
+
+
+def counterpart(config: ModelConfig, pad: int, origin: str | None) -> tuple[Family, Any]:
+    """The family that can be such a model, and our model as it can be there. That which it came from goes first."""
+    order = sorted(FAMILIES.values(), key=lambda family: family.kind != origin)
+    candidates = [family for family in order if isinstance(config, family.model)]
+    if not candidates:
+        raise ConfigError(f"a model of kind {config.kind!r} has no counterpart among {', '.join(FAMILIES)}")
+    adapted = [(family, family.adapt(config)) for family in candidates]
+    lacking = [family.differences(other, pad) for family, other in adapted]
+    best = min(range(len(lacking)), key=lambda i: len(lacking[i]))
+    if lacking[best]:
+        raise ConfigError(
+            f"the model's {', '.join(lacking[best])} {'has' if len(lacking[best]) == 1 else 'have'} no counterpart in "
+            f"{candidates[best].kind}, the nearest of Hugging Face's models"
+        )
+    return adapted[best]
+
+
+def adapted(weights: Mapping[str, Tensor], config: ModelConfig, say: Say) -> dict[str, Tensor]:
+    """The weights of an equal model: without some that do not matter to its output, with zeros for others."""
+    own = shapes_of(config)
+    if lost := [name for name in weights if name not in own]:
+        say(f"left out, for the class that opens the folder has none: {', '.join(lost)}")
+    if new := [name for name in own if name not in weights]:
+        say(f"written as zeros, for the class that opens the folder has them: {', '.join(new)}")
+    return {name: weights[name] if name in weights else torch.zeros(shape.shape) for name, shape in own.items()}
+
+
+# --- the tokenizer ----------------------------------------------------------------------------------------------------
+
+
+def special_ids(tokenizer: Tokenizer) -> dict[str, int]:
+    """By the names that `transformers` gives to them in a model's config."""
+    return {"bos_token_id": tokenizer.start, "eos_token_id": tokenizer.end, "pad_token_id": tokenizer.pad}
+
+
+def special_names(tokenizer: Tokenizer) -> dict[str, str]:
+    """The special tokens that there are, by what they are for."""
+    there = (
+        (role, [name for name in names if tokenizer.backend.token_to_id(name) is not None])
+        for role, names in NAMES.items()
+    )
+    return {role: names[0] for role, names in there if names}
+
+
+def write_tokenizer(folder: Path, tokenizer: Tokenizer, config: ModelConfig, longest: int | None) -> None:
+    """`tokenizer.json` with how texts are framed, and which special token is for what."""
+    names = special_names(tokenizer)
+    about: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
+    about |= {theirs: name for role, name in names.items() for theirs in ROLES[role]}
+    if longest is not None:
+        about["model_max_length"] = longest
+    backend = type(tokenizer.backend).from_str(tokenizer.to_json())
+    if backend.post_processor is None and tokenizer.opens:
+        start, end = names["start"], names["end"]
+        closing = f" {end}" if isinstance(config, Encoder) else ""
+        backend.post_processor = processors.TemplateProcessing(
+            single=f"{start} $A{closing}",
+            pair=f"{start} $A {end} $B{closing}",
+            special_tokens=[(start, tokenizer.start), (end, tokenizer.end)],
+        )
+    write_text(folder / "tokenizer.json", backend.to_str(pretty=False))
+    write_json(folder / "tokenizer_config.json", about)
+
+
+def write_json(path: Path, data: Any) -> None:
+    write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+# --- sentence-transformers --------------------------------------------------------------------------------------------
+
+
+def write_sentences(folder: Path, width: int, about: Mapping[str, Any]) -> None:
+    """How a text becomes one vector, as sentence-transformers keep it, where the run says so."""
+    if "pool" not in about:
+        return
+    steps = ["Transformer", "Pooling", *(["Normalize"] if about.get("normalised") else [])]
+    paths = ["" if i == 0 else f"{i}_{name}" for i, name in enumerate(steps)]
+    write_json(
+        folder / MODULES,
+        [
+            {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{name}"}
+            for i, (name, path) in enumerate(zip(steps, paths, strict=True))
+        ],
+    )
+    modes = {old: new == about["pool"] for old, new in POOLS.items()}
+    write_json(folder / paths[1] / "config.json", {"word_embedding_dimension": width, **modes})
+    if "longest" in about:
+        reading = {"max_seq_length": about["longest"], "do_lower_case": False}
+        write_json(folder / "sentence_bert_config.json", reading)

@@ -1,0 +1,75 @@
+"""From foreign files to a run folder. The form of a source is known by its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.checkpoint import Run, RunError, write_tensors
+from regard.config import to_dict
+from regard.data.files import DataError
+from regard.data.tokenizers import Tokenizer
+from regard.interop import huggingface, llama2c, vocabularies
+from regard.interop.huggingface import Found
+from regard.models import Encoder, TextModelConfig, TextWriterConfig
+
+LONGEST_CONTEXT = (
+    2048  # tokens in sight of a language model whose positions could go on, unless it was trained on fewer
+)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What came of it: `family` is None where there was a tokenizer alone."""
+
+    run: Run
+    family: str | None
+    parameters: int
+    tokenizer: Tokenizer
+
+
+def import_source(source: str | Path, run: str | Path) -> Imported:
+    """Make a run folder of a model and its tokenizer, or one with a tokenizer alone."""
+    path, folder = Path(source), Run(run)
+    if not path.exists():
+        raise DataError(f"there is no file or folder {path}")
+    if folder.exists():
+        raise RunError(f"{folder.path} already holds something; name another --run, or remove it")
+    found, tokenizer, form = read_source(path)
+    folder.path.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(folder.tokenizer_path)
+    if found is None:
+        return Imported(folder, None, 0, tokenizer)
+    write_tensors(folder.weights_path, found.weights)
+    folder.write_config(sections(found, tokenizer, {"format": form, "family": found.family, "source": path.name}))
+    return Imported(folder, found.family, sum(weight.numel() for weight in found.weights.values()), tokenizer)
+
+
+def read_source(path: Path) -> tuple[Found | None, Tokenizer, str]:
+    """The model, its tokenizer, and in which form they came."""
+    if path.is_dir() and (path / "config.json").exists():
+        found = huggingface.read_model(path)
+        return found, vocabularies.read_tokenizer(path, vocabulary(found)), "huggingface"
+    if (pair := llama2c.files_of(path)) is not None:
+        found = llama2c.read_model(pair[0])
+        return found, llama2c.read_tokenizer(pair[1], vocabulary(found)), "llama2.c"
+    if path.is_dir():
+        return None, vocabularies.read_tokenizer(path), "tokenizer"
+    return None, vocabularies.made(vocabularies.read_file(path), str(path)), "tokenizer"
+
+
+def vocabulary(found: Found) -> int:
+    assert isinstance(found.config, TextModelConfig)
+    return found.config.vocabulary
+
+
+def sections(found: Found, tokenizer: Tokenizer, origin: dict[str, str]) -> dict[str, Any]:
+    """Of the run's config. What writes on from a text is a language model; what reads one finds masked words if it has
+    a head, and has no task without one."""
+    about: dict[str, Any] = {"model": to_dict(found.config), "tokenizer": tokenizer.fingerprint, "origin": origin}
+    if isinstance(found.config, TextWriterConfig):
+        about["task"] = {"kind": "lm", "context": min(found.longest, LONGEST_CONTEXT)}
+    elif isinstance(found.config, Encoder) and found.config.head is not None and tokenizer.mask is not None:
+        about["task"] = {"kind": "mlm", "context": found.longest, "next_sentence": found.config.relation}
+    return about | found.sections

@@ -1,0 +1,97 @@
+"""Small models of `transformers` with random weights, saved as people find them, with tokenizers of each make."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+import torch
+import transformers
+from tokenizers import decoders, models, pre_tokenizers, trainers
+from torch import Tensor
+
+from tests.helpers import randomise
+
+TEXTS = [
+    "Once upon a time there was a little girl.",
+    "She had a red ball, and the ball was hers.",
+    "The end of it!",
+] * 3
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+WORDS = ["the", "little", "girl", "had", "a", "red", "ball", ",", ".", "!", "##s", "##ing", "play"]
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *LETTERS[1:], *(f"##{letter}" for letter in LETTERS)]
+
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+
+
+def byte_level_files(folder: Path, *specials: str) -> int:
+    """vocab.json and merges.txt; how many pieces they have."""
+    backend = tokenizers.Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=list(specials), initial_alphabet=alphabet)
+    backend.train_from_iterator(TEXTS, trainer)
+    folder.mkdir(parents=True, exist_ok=True)
+    backend.model.save(str(folder))
+    return backend.get_vocab_size()
+
+
+def wordpiece_file(folder: Path, **about: Any) -> int:
+    """vocab.txt, and what is said beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n", encoding="utf-8")
+    if about:
+        (folder / "tokenizer_config.json").write_text(json.dumps(about))
+    return len(PIECES)
+
+
+def save(model: Any, folder: Path, **options: Any) -> Any:
+    randomise(model)
+    model.eval().save_pretrained(folder, **options)
+    return model
+
+
+def gpt2(folder: Path, **changes: Any) -> Any:
+    size = byte_level_files(folder, "<|endoftext|>")
+    sizes = {"vocab_size": size, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 32}
+    config = transformers.GPT2Config(**sizes | {"bos_token_id": 0, "eos_token_id": 0} | changes)
+    return save(transformers.GPT2LMHeadModel(config), folder)
+
+
+BERT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+
+
+def bert(folder: Path, kind: str = "BertForMaskedLM", **changes: Any) -> Any:
+    size = wordpiece_file(folder, do_lower_case=True)
+    config = transformers.BertConfig(**{"vocab_size": size, "max_position_embeddings": 40, **BERT, **changes})
+    return save(getattr(transformers, kind)(config), folder)
+
+
+def roberta(folder: Path, kind: str = "RobertaForMaskedLM", **changes: Any) -> Any:
+    size = byte_level_files(folder, "<s>", "<pad>", "</s>", "<unk>", "<mask>")
+    given = {"vocab_size": size, "max_position_embeddings": 42, "type_vocab_size": 1, "layer_norm_eps": 1e-5, **BERT}
+    return save(getattr(transformers, kind)(transformers.RobertaConfig(**{**given, **changes})), folder)
+
+
+def distilbert(folder: Path, kind: str = "DistilBertForMaskedLM") -> Any:
+    size = wordpiece_file(folder, do_lower_case=True)
+    sizes = {"vocab_size": size, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48}
+    return save(getattr(transformers, kind)(transformers.DistilBertConfig(**sizes, max_position_embeddings=40)), folder)
+
+
+def llama(folder: Path, **changes: Any) -> Any:
+    size = byte_level_files(folder, "<s>", "</s>")
+    ids = {"bos_token_id": 0, "eos_token_id": 1}
+    given = {"vocab_size": size, "num_key_value_heads": 2, "max_position_embeddings": 64, **BERT, **ids}
+    return save(transformers.LlamaForCausalLM(transformers.LlamaConfig(**{**given, **changes})), folder)
+
+
+def some_tokens(size: int, length: int = 11) -> tuple[Tensor, Tensor]:
+    """Tokens none of which is special, and which of them are real: the second row is shorter."""
+    keep = torch.ones(2, length, dtype=torch.bool)
+    keep[1, -4:] = False
+    return torch.randint(8, size, (2, length)), keep
