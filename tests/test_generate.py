@@ -18,9 +18,12 @@ from typing import Any
 import pytest
 
 import regard as library
+from regard.data.tokenizers import Tokenizer
+from regard.models import RecurrentDecoder
 from regard.tasks.generator import Generator, chosen_drawing
 from regard.tasks.language import load_generator
 from tests.conftest import Say
+from tests.helpers import decoder
 from tests.writers import CONTEXT, write_writer
 
 LONG = "the prompt has 30 tokens and the model has 23 of it in sight"
@@ -183,6 +186,33 @@ def test_mistakes_are_said_in_one_sentence(run: Path, regard: Say) -> None:
         assert (code, out) == (2, ""), words
         assert said in err
         assert err.count("\n") == 1
+
+
+def test_a_draft_changes_nothing_but_the_time(
+    run: Path, writer: Generator, regard: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = write_writer(tmp_path / "small", decoder(), context=9, seed=8)
+    words = ("--tokens", 40, "--temperature", 0)
+    plain = regard("generate", run, "a cab", *words)
+    assert regard("generate", run, "a cab", *words, "--draft", small) == plain
+    assert regard("generate", run, "a cab", *words, "--draft", small, "--ahead", 9) == plain
+    piped(monkeypatch, "ab\nc\n")
+    code, out, _ = regard("generate", run, "--draft", small, "--samples", 2, "--seed", 1, "--tokens", 9, "--json")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [(one["prompt"], len(one["text"])) for one in records] == [("ab", 9), ("ab", 9), ("c", 9), ("c", 9)]
+    assert records[0]["text"] != records[1]["text"]
+    stranger = write_writer(tmp_path / "stranger", tokenizer=Tokenizer.train([], "byte"))
+    recurrent = write_writer(tmp_path / "recurrent", RecurrentDecoder(vocabulary=9, width=16, hidden=12))
+    for more, said in (
+        (("--draft", stranger), "the draft has another tokenizer"),
+        (("--draft", recurrent), "recurrent-decoder with a recurrent state cannot write ahead"),
+        (("--draft", small, "--beam", 2), "a beam of 2 with a draft"),
+        (("--ahead", 2), "nobody writes ahead"),
+    ):
+        code, out, err = regard("generate", run, "a", *more)
+        assert (code, out) == (2, "")
+        assert said in err
 
 
 # --- a process, a pipe, a terminal ------------------------------------------------------------------------------------

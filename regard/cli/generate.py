@@ -39,6 +39,7 @@ def add(verbs: Any) -> None:
         '  regard generate runs/shakespeare "" --seed 1 --samples 3\n'
         '  regard generate runs/shakespeare "ROMEO:" --stop JULIET: --min-p 0.05\n'
         '  regard generate runs/shakespeare "Once" --beam 4 --tokens 20 --scores\n'
+        '  regard generate runs/large "Once" --draft runs/small --ahead 6\n'
         "  regard generate runs/shakespeare --json < prompts.txt > texts.jsonl\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -62,6 +63,10 @@ def add(verbs: Any) -> None:
     verb.add_argument(
         "--batch", type=positive, default=8, metavar="N", help="lines at a time (default 8; 1: each as it comes)"
     )
+    verb.add_argument(
+        "--draft", metavar="RUN", help="a smaller model with the same tokenizer that writes ahead: sooner, no different"
+    )
+    verb.add_argument("--ahead", type=positive, metavar="N", help="tokens that the draft writes ahead (default 4)")
     verb.add_argument("--json", action="store_true", help="an object for each text, on a line of its own")
     add_precision(verb)
     verb.set_defaults(run_verb=run)
@@ -85,12 +90,18 @@ class Order:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.decoding.speculative import AHEAD
     from regard.decoding.spelling import Stops
     from regard.tasks.language import load_generator
 
     search = chosen(options, rest)
     Stops(options.stop)  # or one is refused, before the model is loaded
-    order = Order(precise(load_generator(options.run), options), search, options)
+    if options.ahead is not None and options.draft is None:
+        raise ValueError(f"--ahead {options.ahead}: nobody writes ahead; name a smaller model with --draft RUN")
+    writer = precise(load_generator(options.run), options)
+    if options.draft is not None:
+        writer = writer.helped_by(precise(load_generator(options.draft), options), options.ahead or AHEAD)
+    order = Order(writer, search, options)
     if options.prompt is None and sys.stdin is not None and sys.stdin.isatty():
         from regard.cli.conversation import converse
 

@@ -228,6 +228,20 @@ class State:
             self.keep = None if self.keep is None else self.keep.index_select(0, sources)
         return self
 
+    def cut(self, length: int) -> State:
+        """Go back to when it had read so many tokens; where a layer is recurrent there is no way back."""
+        if not 0 <= length <= self.length or self.branches is not None:
+            raise ValueError(f"a state of {self.length} tokens cannot be cut to {length}")
+        if length < self.length:
+            self.cache.cut(length)
+            self.length, self.keep = length, None if self.keep is None else self.keep[:, :length]
+        return self
+
+    def copy(self) -> State:
+        """To go on from here twice; the memory is shared."""
+        assert self.branches is None
+        return replace(self, cache=self.cache.duplicate())
+
     @property
     def device(self) -> torch.device | None:
         return next((cache.device for cache in self.cache.values()), None)
@@ -282,6 +296,11 @@ class Writer(Model):
         """Whether hypotheses of a sentence may share a row of its state."""
         return False
 
+    @property
+    def rewinds(self) -> bool:
+        """Whether its state can be cut back to an earlier token: where it is made of keys and values alone."""
+        return self.branches
+
     def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
         """Read new tokens (B, T), a prompt or one each; returns the logits (B, V) of what follows, and the state."""
         hidden, state = self.read(tokens, state, keep)
@@ -291,6 +310,10 @@ class Writer(Model):
     def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
         """As `step`, but up to the head: the hidden states (B, D) of which it makes logits."""
         raise TypeError(f"{type(self).__name__} does not say how it reads")
+
+    def read_all(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """As `read`, with the hidden states (B, T, D) of all new tokens."""
+        raise ValueError(f"a model of kind {self.config.kind} reads on to one state, not to one of each token")
 
 
 class TextWriter(Writer):
@@ -354,6 +377,12 @@ class StackWriter(Writer):
         x = self.embedding(tokens, context)
         hidden: Tensor = self.decoder(x, context.enter("decoder"))
         return last_real(hidden, keep) if state.branches is None else hidden.flatten(0, 1), state
+
+    @torch.no_grad()
+    def read_all(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        self.check_tokens(tokens, None)
+        context = state.advance(tokens, None).of(self)
+        return self.decoder(self.embedding(tokens, context), context.enter("decoder")), state
 
     def cache_values(self) -> tuple[int, int]:
         return self.decoder.cache_values()

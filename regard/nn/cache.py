@@ -43,6 +43,18 @@ class KeyValueCache:
             self.keys, self.values = (self._select(*pair, rows) for pair in zip(old, spare, strict=True))
             self.spare = old
 
+    def cut(self, length: int) -> None:
+        """Forget all but the first so many columns; their room stays."""
+        assert 0 <= length <= self.length
+        self.length = length
+
+    def copy(self) -> KeyValueCache:
+        """The filled part, to go on from elsewhere."""
+        other = KeyValueCache(self.capacity, self.fixed)
+        if (filled := self.whole()) is not None:
+            other.extend(*filled)
+        return other
+
     def _select(self, store: Tensor, spare: Tensor | None, rows: Tensor) -> Tensor:
         """Only the filled part is worth copying; new memory would cost more than the copy."""
         if spare is None or len(spare) < len(rows) or spare.shape[1:] != store.shape[1:]:
@@ -85,6 +97,12 @@ class Held:
         if not unchanged(rows, len(self.tensors[0])):
             self.tensors = tuple(tensor.index_select(0, rows) for tensor in self.tensors)
 
+    def cut(self, length: int) -> None:
+        raise ValueError("a recurrent state holds all tokens in one: it cannot go back to an earlier one")
+
+    def copy(self) -> Held:
+        return Held(*self.tensors)  # which are replaced, never written to
+
     @property
     def device(self) -> torch.device | None:
         return self.tensors[0].device
@@ -112,6 +130,16 @@ class Cache(dict[str, "KeyValueCache | Held"]):
 
     def hold(self, name: str, *tensors: Tensor) -> None:
         self[name] = Held(*tensors)
+
+    def cut(self, length: int) -> None:
+        """Forget all but the first so many columns of what grows; what was made of a memory stays."""
+        for cache in self.values():
+            if not cache.fixed:
+                cache.cut(length)
+
+    def duplicate(self) -> Cache:
+        """With copies of what it holds, to go on from elsewhere."""
+        return Cache({name: cache.copy() for name, cache in self.items()})
 
     def select(self, rows: Tensor, sources: Tensor | None) -> None:
         """Keep these rows of the batch, and these of the memory; None leaves what was made of the memory as it is."""

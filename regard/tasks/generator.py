@@ -13,7 +13,8 @@ from regard.data.files import DataError
 from regard.data.text import Document
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, Hypothesis, complete
-from regard.decoding.stream import Writing, Written
+from regard.decoding.speculative import AHEAD, Speculating, check_rewinds
+from regard.decoding.stream import Writing, Written, dice
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
@@ -41,6 +42,17 @@ class Generator:
     def __init__(self, model: TextWriter, tokenizer: Tokenizer, context: int) -> None:
         self.model, self.tokenizer = model, tokenizer
         self.context = min(context, model.longest or context)
+        self.draft: tuple[Generator, int] | None = None
+
+    def helped_by(self, draft: Generator, ahead: int = AHEAD) -> Generator:
+        """The same writer, with a smaller one that writes `ahead`: what it writes has the same distribution, sooner."""
+        if draft.tokenizer != self.tokenizer:
+            raise DataError("the draft has another tokenizer: one that writes ahead must know the same tokens")
+        check_rewinds(self.model)
+        check_rewinds(draft.model)
+        other = Generator(self.model, self.tokenizer, self.context)
+        other.draft = draft, ahead
+        return other
 
     def __call__(self, prompt: str = "", tokens: int = TOKENS, stop: Sequence[str] = (), **options: Any) -> str:
         """The prompt and at most so many tokens after it, up to a `stop` string; the options are those of `Decoding`.
@@ -61,6 +73,8 @@ class Generator:
     ) -> list[list[Continuation]]:
         """What follows each prompt, `nbest` of each; all are written together, and each as if it were alone."""
         if options.beam > 1:
+            if self.draft is not None:
+                raise ConfigError(f"a beam of {options.beam} with a draft: it writes ahead for one text; leave one out")
             return [self.best(prompt, tokens, options, stop, long, say) for prompt in prompts]
         count = options.nbest
         found = gathered(self.write(prompts, tokens, options, stop, long, say, stopped), len(prompts) * count)
@@ -86,8 +100,27 @@ class Generator:
         before each token whether to end here.
         """
         rows = [self.read(prompt, long, say) for prompt in prompts]
-        writing = Writing(self.model, rows, options, self.tokenizer.end, window=self.context)
-        return pieces(writing, self.sheets(rows, options, stop, tokens), stopped)
+        sheets = self.sheets(rows, options, stop, tokens)
+        if self.draft is None:
+            return pieces(Writing(self.model, rows, options, self.tokenizer.end, self.context), sheets, stopped)
+        return self.ahead(rows, sheets, options, stopped, *self.draft)
+
+    def ahead(
+        self,
+        rows: Sequence[Sequence[int]],
+        sheets: Sequence[Sheet],
+        options: Decoding,
+        stopped: Callable[[], bool] | None,
+        draft: Generator,
+        count: int,
+    ) -> Iterator[Piece]:
+        """As `write`, text by text, with a smaller model that writes ahead."""
+        generators = dice(options, len(rows), self.device)
+        for number, sheet in enumerate(sheets):
+            own = generators[number] if isinstance(generators, Sequence) else generators
+            row, end, windows = rows[number // options.nbest], self.tokenizer.end, (self.context, draft.context)
+            source = Speculating(self.model, draft.model, row, options, end, count, *windows, own)
+            yield from pieces(source, [sheet], stopped)
 
     def sheets(self, rows: Sequence[Sequence[int]], options: Decoding, stop: Sequence[str], tokens: int) -> list[Sheet]:
         every = [row for row in rows for _ in range(options.nbest)]

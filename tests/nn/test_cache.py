@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import regard
+from regard.models import RecurrentDecoder
 from regard.nn.cache import KeyValueCache
 from tests.helpers import built, decoder, encoder_decoder, tokens
 
@@ -122,3 +123,48 @@ def test_a_memory_that_does_not_divide_the_batch_is_refused() -> None:
     memory = model.encode(tokens(2, 4))
     with pytest.raises(ValueError, match="the memory holds a batch of 2, the tokens are a batch of 3"):
         model.decode(memory, tokens(3, 2))
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_state_that_is_cut_back_goes_on_as_if_the_rest_had_never_been(padded: bool) -> None:
+    model, text, more = built(decoder()).double(), tokens(2, 9), tokens(2, 3)
+    keep = torch.ones(2, 5, dtype=torch.bool)
+    keep[1, 3:] = not padded
+    _, state = model.step(text[:, :5], model.begin(), keep if padded else None)
+    whole = state.copy()
+    _, state = model.step(text[:, 5:], state)
+    assert state.length == 9
+    cut, _ = model.step(more, state.cut(5))
+    plain, _ = model.step(more, whole)
+    torch.testing.assert_close(cut, plain)
+    assert state.length == whole.length == 8
+
+
+def test_a_copy_of_a_state_goes_its_own_way() -> None:
+    for config in (decoder(), RecurrentDecoder(vocabulary=40, width=16, hidden=12)):
+        model, text = built(config).double(), tokens(2, 6)
+        _, state = model.step(text[:, :4], model.begin())
+        other = state.copy()
+        model.step(tokens(2, 3), other)
+        found, _ = model.step(text[:, 4:], state)
+        torch.testing.assert_close(found, model(text)[:, -1])
+
+
+def test_a_recurrent_state_cannot_be_cut_and_none_can_be_stretched() -> None:
+    model = built(RecurrentDecoder(vocabulary=40, width=16, hidden=12))
+    _, state = model.step(tokens(1, 4), model.begin())
+    with pytest.raises(ValueError, match="a recurrent state holds all tokens in one"):
+        state.cut(2)
+    assert not model.rewinds
+    attentive = built(decoder())
+    _, state = attentive.step(tokens(1, 4), attentive.begin())
+    assert attentive.rewinds
+    with pytest.raises(ValueError, match="a state of 4 tokens cannot be cut to 5"):
+        state.cut(5)
+
+
+def test_what_was_made_of_a_memory_is_not_cut() -> None:
+    model, source, text = built(encoder_decoder()), tokens(2, 6), tokens(2, 5)
+    _, state = model.step(text, model.begin(model.encode(source)))
+    found, _ = model.step(text[:, 2:], state.cut(2))
+    torch.testing.assert_close(found, model(source, text)[:, -1], rtol=1e-4, atol=1e-5)
