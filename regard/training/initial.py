@@ -12,8 +12,9 @@ from typing import Annotated, Any
 import torch
 
 from regard.checkpoint import Run, RunError, read_json, read_tensors, read_text, write_text
-from regard.config import Config, ConfigError, Count, Within, from_dict
+from regard.config import Config, ConfigError, Count, Positive, Within, from_dict
 from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
+from regard.nn.lowrank import adapt
 
 TAKEN = "taken.json"  # in the run folder: the weights that came from another run
 POOL = "pool."  # how the names of a pool's weights begin, in an encoder and in what is built around one
@@ -24,12 +25,23 @@ BLOCK = re.compile(r"\bblocks\.(\d+)\.")
 class Initial(Config):
     """The run to begin from; `frozen` keeps the weights that come from it as they are, `frozen_layers` those of the
     tables and of so many of the lowest layers. With `layer_decay` each layer learns at this share of the rate of the
-    one above it, down to the tables. Howard and Ruder 2018, arXiv:1801.06146; Clark et al. 2020, arXiv:2003.10555."""
+    one above it, down to the tables. Howard and Ruder 2018, arXiv:1801.06146; Clark et al. 2020, arXiv:2003.10555.
+
+    With a `rank` the weights that come from it stay as they are, and adapters of that rank learn beside its matrices,
+    at `scale` / rank; in the trained run they are merged. Hu et al. 2021, arXiv:2106.09685."""
 
     run: str
     frozen: bool = False
     frozen_layers: Count = 0
     layer_decay: Annotated[float, Within(low=0.01, high=1)] = 1.0
+    rank: Count = 0
+    scale: Positive = 16.0
+
+    def check(self) -> None:
+        if self.rank and (self.frozen or self.frozen_layers or self.layer_decay != 1):
+            raise ConfigError(
+                "initial.rank: with adapters all that comes from the run stays as it is; name nothing else"
+            )
 
 
 def reader_of(run: Run) -> TextReaderConfig:
@@ -88,6 +100,8 @@ def freeze(initial: Initial, model: Model, run: Run) -> None:
         own[name].requires_grad_(not (initial.frozen or low))
     for name in taken.get("pool", ()):
         whole[name].requires_grad_(not initial.frozen)
+    if initial.rank:
+        adapt(reader, initial.rank, initial.scale)
 
 
 def depths(reader: TextReader) -> dict[str, int]:

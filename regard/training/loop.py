@@ -26,6 +26,7 @@ from regard.config import Config, Count, Positive, Size
 from regard.models import Model
 from regard.nn.block import StackLayers
 from regard.nn.device import DeviceName, Precision, autocast, put_random_state, random_state
+from regard.nn.lowrank import merged
 from regard.tasks.base import Task
 from regard.training.averaging import AverageConfig, Exponential
 from regard.training.optimisers import AdamW, OptimiserConfig, put_state, scale_rates, state_tensors
@@ -240,7 +241,8 @@ class Trainer:
         progress.metrics = result.metrics
         if better:
             progress.best, progress.best_step = value, progress.step
-            write_tensors(self.run.weights_path, self.average.weights(), {"step": str(progress.step)})
+            weights = merged(self.model, self.average.weights())
+            write_tensors(self.run.weights_path, weights, {"step": str(progress.step)})
         self.listen(
             {
                 "event": "validation",

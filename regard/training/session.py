@@ -18,6 +18,7 @@ from regard.checkpoint import Run, RunError, load_tokenizer, put_weights, read_t
 from regard.config import Config, ConfigError, fields_of, from_dict, nearest, to_dict
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
+from regard.nn.lowrank import merge
 from regard.tasks.base import Say, Task, TaskConfig
 from regard.training.initial import Initial, freeze, slow_down, take_tokenizer, take_weights
 from regard.training.loop import Progress, Trainer, Training
@@ -106,6 +107,7 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
         for output in outputs:
             output.close()
     if done.best is not None and not trainer.interrupted:
+        merge(model)
         put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
         findings = task.findings(model.eval())
         write_recipe(run, recipe, findings)

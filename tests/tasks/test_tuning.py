@@ -159,6 +159,31 @@ def test_each_layer_learns_at_a_share_of_the_rate_above_it(optimiser: AdamW | Mu
     assert groups[0]["full_rate"] == 0.1
 
 
+def test_adapters_learn_beside_frozen_weights_and_are_merged_also_when_resumed(
+    folder: Path, tmp_path: Path, regard: Say
+) -> None:
+    run = tmp_path / "adapted"
+    assert regard(*classify(folder, run, "bert", "--rank", "4"))[0] == 0
+    before = read_tensors(Run(folder / "bert").weights_path)
+    after = {name.removeprefix("reader."): weight for name, weight in read_tensors(Run(run).weights_path).items()}
+    shared = before.keys() & after.keys()
+    changed = {name for name in shared if not torch.equal(before[name], after[name])}
+    matrices = {name for name in shared if ".blocks." in name and before[name].dim() == 2}
+    assert changed == matrices
+    for name in changed:
+        assert torch.linalg.matrix_rank(after[name] - before[name], rtol=1e-3) <= 4
+    assert library.load(run)("We saw it. The cat purrs.") == "cat"
+
+    again = tmp_path / "again"
+    shutil.copytree(run, again)
+    for path in (again / "checkpoints").iterdir():
+        if path.name.endswith("120"):
+            shutil.rmtree(path)
+    resume(Run(again))
+    for name, weight in read_tensors(Run(run).weights_path).items():
+        torch.testing.assert_close(read_tensors(Run(again).weights_path)[name], weight)
+
+
 def test_no_decay_leaves_the_groups_as_they_are() -> None:
     model = around_a_bert()
     made = AdamW().build(model)
