@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -28,15 +27,11 @@ from regard.page.html import table
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TextData
 from regard.tasks.filling import MaskFiller
-from regard.tasks.masking import IGNORED, Masking
-from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, InMemory, Pairs, Row, Rows, chunks, joined, packed, tokens_of
-from regard.tasks.translator import padded
+from regard.tasks.masked_reading import MaskedReader
+from regard.tasks.masking import IGNORED
+from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, InMemory, Pairs
 
 HELD_OUT = 10  # percent of the training text, where no other is given for validation
-SEED = 1  # of what is hidden in validation: the same at every step and in every run
-ROWS = 32  # that are read at once in validation
-SAMPLES = 5
-AROUND = 12  # tokens to either side of a sample's mask
 
 
 @dataclass(frozen=True)
@@ -107,18 +102,6 @@ class MaskedWords(TaskConfig, kind="mlm"):
         return MaskFiller(cast(EncoderModel, for_use(model)), tokenizer)
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A batch as the model reads it: tokens and segments (B, T), which are real, which words it is to find, and for
-    each pair 0 where the second followed the first."""
-
-    tokens: Tensor
-    keep: Tensor | None
-    segments: Tensor | None
-    targets: Tensor
-    relations: Tensor | None
-
-
 class MaskedWordsTask:
     """Tokens on disk beside the run; what is hidden, and which passages meet, is drawn when they are read."""
 
@@ -135,15 +118,15 @@ class MaskedWordsTask:
             made = Tokenizer.train(Texts(train), config.tokenizer, config.pieces, say, config.lower, mask=True)
             made.save(path)
         self.tokenizer = load_tokenizer(Run(folder))
-        self.masking = Masking(self.tokenizer, config.chance, config.whole_words)
-        held = list(self.rows(valid))
+        self.reader = MaskedReader(config, self.tokenizer)
+        held = list(self.reader.rows(valid))
         if not held:
             raise DataError("there is no text to validate on: all of its lines are empty")
         self.valid = InMemory(held)
         if not (tokens / HEADER).exists():
             say("tokenizing")
             size, sides = max(self.tokenizer.vocabulary, config.context), 3 if config.next_sentence else 1
-            if not len(write_store(tokens, self.rows(train), size, sides, self.tokenizer.fingerprint)):
+            if not len(write_store(tokens, self.reader.rows(train), size, sides, self.tokenizer.fingerprint)):
                 raise DataError("there is no text to train on: all of its lines are empty")
         self.store = Store.open(tokens)
         self.pairs = {
@@ -151,14 +134,6 @@ class MaskedWordsTask:
             for which, rows in (("training", self.store), ("validation", self.valid))
         }
         say(f"{self.store.tokens(0):,} tokens of training text in {len(self.store):,} passages")
-
-    def rows(self, documents: Iterable[Document]) -> Iterable[Sequence[Sequence[int]]]:
-        """Packed sentences, or chunks of which pairs are drawn."""
-        if self.config.next_sentence:
-            room = self.config.context - PAIR_FRAME
-            return chunks(tokens_of(self.tokenizer, documents, room), room, self.config.short)
-        room = self.config.context - TEXT_FRAME
-        return packed(tokens_of(self.tokenizer, documents, room), room, self.tokenizer.end)
 
     def fit(self, model: ModelConfig) -> ModelConfig:
         """With its vocabulary; a pooled vector is learnt by the next-sentence task alone, and left out without it."""
@@ -181,7 +156,7 @@ class MaskedWordsTask:
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         """The mean over hidden words, and that over pairs; times the tokens, by which the trainer divides."""
         encoder = cast(EncoderModel, model)
-        batch = self.read("training", self.store, indices, next(model.parameters()).device)
+        batch = self.reader.read(self.store, self.pairs["training"], indices, next(model.parameters()).device)
         memory = encoder.encode(batch.tokens, batch.keep, batch.segments)
         hidden, found = batch.targets != IGNORED, encoder.head
         assert found is not None
@@ -191,71 +166,10 @@ class MaskedWordsTask:
         count = int(batch.tokens.numel() if batch.keep is None else batch.keep.sum())
         return loss * count, count
 
-    def read(
-        self,
-        which: str,
-        rows: Rows,
-        indices: np.ndarray[Any, Any],
-        device: torch.device,
-        generator: torch.Generator | None = None,
-    ) -> Reading:
-        """Passages with words hidden; pairs are drawn first."""
-        cpu, pairs = torch.device("cpu"), self.pairs[which]
-        segments = relations = None
-        if pairs is None:
-            texts: list[Row] = [self.tokenizer.framed(row) for row in rows.rows(0, indices)]
-        else:
-            drawn = pairs.draw(indices, generator)
-            both = [joined(self.tokenizer, pair.first, pair.second, segmented=True) for pair in drawn]
-            texts = [tokens for tokens, _ in both]
-            segments = padded([marks for _, marks in both], device)[0]
-            relations = torch.tensor([int(not pair.follows) for pair in drawn], device=device)
-        tokens, keep = padded(texts, cpu)
-        hidden, targets = self.masking(tokens, keep, generator)
-        keep = None if keep is None else keep.to(device)
-        return Reading(hidden.to(device), keep, segments, targets.to(device), relations)
-
-    @torch.no_grad()
     def validate(self, model: Model) -> Validation:
-        encoder = cast(EncoderModel, model)
-        device, generator = next(model.parameters()).device, torch.Generator().manual_seed(SEED)
         chosen = np.linspace(0, len(self.valid) - 1, min(self.config.validated, len(self.valid))).astype(np.int64)
-        loss, right, words, matched = 0.0, 0, 0, 0
-        samples: list[dict[str, str]] = []
-        for start in range(0, len(chosen), ROWS):
-            batch = self.read("validation", self.valid, chosen[start : start + ROWS], device, generator)
-            memory = encoder.encode(batch.tokens, batch.keep, batch.segments)
-            hidden, head = batch.targets != IGNORED, encoder.head
-            assert head is not None
-            states, targets = memory.states[hidden], batch.targets[hidden]
-            if len(targets):
-                loss += float(head.total_loss(states, targets))
-                right += int((head.logits(states).argmax(-1) == targets).sum())
-            words += len(targets)
-            if batch.relations is not None:
-                matched += int((encoder.follows(memory).argmax(-1) == batch.relations).sum())
-            samples += self.samples(encoder, batch, memory.states) if len(samples) < SAMPLES else []
-        mean = loss / max(words, 1)
-        metrics = {"loss": mean, "perplexity": math.exp(min(mean, 700)), "accuracy": right / max(words, 1)}
-        if self.config.next_sentence:
-            metrics["next_sentence"] = matched / len(chosen)
-        return Validation(metrics, samples[:SAMPLES])
-
-    def samples(self, encoder: EncoderModel, batch: Reading, states: Tensor) -> list[dict[str, str]]:
-        """Of each row its first mask, with some words around it."""
-        found, head = [], encoder.head
-        assert head is not None
-        for row, targets, hidden in zip(batch.tokens, batch.targets, states, strict=True):
-            masks = ((row == self.tokenizer.mask) & (targets != IGNORED)).nonzero().flatten().tolist()
-            if masks:
-                place = masks[0]
-                best = int(head.logits(hidden[place]).argmax())
-                before, after = row[max(place - AROUND, 0) : place], row[place + 1 : place + 1 + AROUND]
-                shown = f"{self.tokenizer.decode(before.tolist())} [MASK] {self.tokenizer.decode(after.tolist())}"
-                words = {"output": best, "reference": int(targets[place])}
-                named = {name: self.tokenizer.token(i).strip() for name, i in words.items()}
-                found.append({"source": " ".join(shown.split()), **named})
-        return found
+        encoder = cast(EncoderModel, model)
+        return Validation(*self.reader.measure(encoder, self.valid, self.pairs["validation"], chosen))
 
     def probes(self, model: Model) -> list[bytes]:
         return []

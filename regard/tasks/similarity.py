@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from regard.checkpoint import RunError, read_json, weights_of, write_text
@@ -27,7 +28,7 @@ from regard.tasks.embedding import Embedder, Vectors
 HEADER, VECTORS, STARTS, NUMBERS = "index.json", "vectors.bin", "starts.bin", "numbers.bin"
 VERSION = 1
 CHUNK = 8_192  # lines that are embedded together
-BLOCK = 1 << 24  # values that are compared at a time: 64 MiB in single precision
+BLOCK = 1 << 22  # values that are compared at a time: 16 MiB in single precision
 SAMPLE = 1 << 16  # bytes from each end of a file that its mark is made of, beside its size and time
 
 Precision = Literal["float32", "float16"]
@@ -56,22 +57,16 @@ class Index:
         return len(self.vectors)
 
     def nearest(self, queries: Vectors, count: int) -> list[list[Found]]:
-        """The lines nearest to each of the queries (Q, width), which have length 1, the nearest first; of equally near
-        ones the earlier."""
-        count = min(count, len(self))
+        """The lines nearest to each of the queries (Q, width), which have length 1, the nearest first."""
+        count, asked = min(count, len(self)), torch.from_numpy(np.ascontiguousarray(queries, dtype=np.float32))
         rows = max(1, BLOCK // max(self.vectors.shape[1], len(queries)))
-        scores = np.full((len(queries), 0), 0, dtype=np.float32)
-        places = np.zeros((len(queries), 0), dtype=np.int64)
+        scores, places = torch.empty(len(queries), 0), torch.empty(len(queries), 0, dtype=torch.long)
         for start in range(0, len(self), rows):
-            block = np.asarray(self.vectors[start : start + rows], dtype=np.float32)
-            near = queries @ block.T  # (Q, rows)
-            kept = np.broadcast_to(np.arange(start, start + len(block)), near.shape)
-            if count < near.shape[1]:
-                best = np.argpartition(-near, count - 1, axis=1)[:, :count]
-                near, kept = np.take_along_axis(near, best, 1), np.take_along_axis(kept, best, 1)
-            scores, places = np.concatenate([scores, near], 1), np.concatenate([places, kept], 1)
-        order = np.lexsort((places, -scores), axis=1)[:, :count]
-        scores, places = np.take_along_axis(scores, order, 1), np.take_along_axis(places, order, 1)
+            near = asked @ torch.from_numpy(self.vectors[start : start + rows]).float().t()  # (Q, rows)
+            best, which = near.topk(min(count, near.shape[1]), dim=1)
+            scores, places = torch.cat([scores, best], 1), torch.cat([places, which + start], 1)
+            scores, order = scores.sort(dim=1, descending=True, stable=True)  # of equally near ones the earlier
+            scores, places = scores[:, :count], places.gather(1, order)[:, :count]
         return [self.found(*row) for row in zip(places.tolist(), scores.tolist(), strict=True)]
 
     def found(self, places: Sequence[int], scores: Sequence[float]) -> list[Found]:
@@ -89,7 +84,7 @@ def mapped(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[
     expected = int(np.prod(shape)) * dtype.itemsize
     if not path.is_file() or path.stat().st_size != expected:
         raise RunError(f"{path} is missing or cut off; remove {path.parent} and the index is made anew")
-    return np.memmap(path, dtype, "r", shape=shape)
+    return np.memmap(path, dtype, "c", shape=shape)  # as if it could be written, which torch asks for
 
 
 # --- making one -------------------------------------------------------------------------------------------------------

@@ -55,6 +55,17 @@ def test_hidden_words_are_found_from_those_around_them(folder: Path) -> None:
         assert {choice.token for choice in animals.masks[0][:3]} <= set(DOES)
 
 
+@pytest.mark.parametrize("run", ["bert", "roberta"])
+def test_it_is_scored_on_any_text(folder: Path, regard: Say, run: str) -> None:
+    code, out, err = regard("evaluate", folder / run, "--data", folder / "held.txt", "--json")
+    result = json.loads(out)
+    assert code == 0, err
+    last = json.loads((folder / run / "metrics.jsonl").read_text().splitlines()[-2])["metrics"]
+    assert {name: result[name] for name in last} == pytest.approx(last, rel=1e-3)  # all passages were validated
+    assert result["passages"] > 20
+    assert "perplexity" in regard("evaluate", folder / run, "--data", folder / "held.txt")[1]
+
+
 def test_a_bert_judges_pairs_and_a_roberta_has_no_pooled_vector(folder: Path) -> None:
     bert, _ = load_both(Run(folder / "bert"))
     roberta, _ = load_both(Run(folder / "roberta"))
@@ -77,7 +88,7 @@ def test_the_loss_is_the_mean_over_hidden_words_and_that_over_pairs(folder: Path
     torch.manual_seed(4)
     loss, count = task.loss(model, indices)
     torch.manual_seed(4)
-    batch = task.read("training", task.store, indices, torch.device("cpu"))
+    batch = task.reader.read(task.store, task.pairs["training"], indices, torch.device("cpu"))
     assert batch.segments is not None
     logits = model(batch.tokens, batch.keep, batch.segments)
     words = F.cross_entropy(logits.flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORED)
