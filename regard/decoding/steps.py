@@ -32,6 +32,12 @@ class Outlook:
     totals: Tensor
     vocabulary: int
 
+    def best(self) -> Outlook:
+        """Of the best word alone."""
+        if self.words.shape[1] == 1:
+            return self
+        return Outlook(self.logits[:, :1], self.words[:, :1], self.totals, self.vocabulary)
+
     def select(self, rows: Tensor) -> Outlook:
         return Outlook(self.logits[rows], self.words[rows], self.totals[rows], self.vocabulary)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,6 +13,7 @@ from regard.decoding.options import Decoding
 from regard.decoding.single import Dice, draw, take
 from regard.decoding.steps import Outlook, look
 from regard.models.base import State, TextWriter
+from regard.nn.topk import exact
 
 GOLDEN = 0x9E3779B97F4A7C15  # apart by this, the seeds of samples are nobody's own
 SEEDS = 2**63
@@ -20,10 +21,12 @@ SEEDS = 2**63
 
 @dataclass(frozen=True)
 class Written:
-    """A token, and the log-probability that the model itself gave to it."""
+    """A token, and the log-probability that the model itself gave to it; and the likeliest ones, where they are asked
+    for."""
 
     token: int
     log_prob: float
+    likeliest: tuple[tuple[int, float], ...] = ()
 
     @property
     def probability(self) -> float:
@@ -43,7 +46,8 @@ class Writing:
 
     Each is what it would be alone. A model that reads no more tokens than it has read ends a text there. With a
     `window`, a text never has more than so many tokens in sight: when they are full the later half of them is read
-    again, behind the prompt's first token, and it goes on. `begun` is what was read of a single prompt before.
+    again, behind the prompt's first token, and it goes on. `begun` is what was read of a single prompt before, and
+    `read` hears the state when all of it was. Of each token so many `likeliest` ones are told.
     """
 
     def __init__(
@@ -55,8 +59,11 @@ class Writing:
         window: int | None = None,
         generator: Dice = None,
         begun: Begun | None = None,
+        read: Callable[[State], None] | None = None,
+        likeliest: int = 0,
     ) -> None:
-        assert begun is None or len(prompts) == 1
+        assert (begun is None and read is None) or len(prompts) == 1
+        self.heard, self.likeliest = read, likeliest
         self.model, self.options, self.end, self.slides, self.begun = model, options, end, window is not None, begun
         self.device = next(model.parameters()).device
         self.most = model.longest if window is None else min(window, model.longest or window)
@@ -73,17 +80,29 @@ class Writing:
         if not self.rows:
             return []
         ahead = self.read()
+        others = self.others(ahead) if self.likeliest else None
         if isinstance(ahead, Tensor):
             chosen, gained = draw(ahead, self.prefix, self.end, self.options, self.generator)
         else:
-            chosen, gained = take(ahead)
+            chosen, gained = take(ahead.best())
         self.prefix = torch.cat([self.prefix, chosen], dim=1)
         tokens, logs = chosen.squeeze(1).tolist(), gained.tolist()
-        found = [(row, Written(token, log)) for row, token, log in zip(self.rows, tokens, logs, strict=True)]
+        told = [()] * len(tokens) if others is None else others
+        steps = zip(self.rows, tokens, logs, told, strict=True)
+        found = [(row, Written(token, log, tuple(best))) for row, token, log, best in steps]
         for row, one in found:
             self.sight[row].append(one.token)
         self.leave([row for row, one in found if one.token == self.end])
         return found
+
+    def others(self, ahead: Tensor | Outlook) -> list[list[tuple[int, float]]]:
+        """The likeliest tokens of each row, with the log-probabilities that the model gives to them."""
+        if isinstance(ahead, Tensor):
+            best = exact(ahead).log_softmax(-1).topk(min(self.likeliest, ahead.shape[1]))
+            words, logs = best.indices, best.values
+        else:
+            words, logs = ahead.words, ahead.logits - ahead.totals.unsqueeze(1)
+        return [list(zip(*row, strict=True)) for row in zip(words.tolist(), logs.tolist(), strict=True)]
 
     def leave(self, over: Collection[int]) -> None:
         """These texts need no more tokens."""
@@ -117,6 +136,9 @@ class Writing:
         self.begun = None
         tokens, keep = ragged([self.sight[row][begun.length :] for row in self.rows[::samples]], self.device)
         ahead, self.state = self.look(tokens, begun.state, keep)
+        if self.heard is not None:
+            self.heard(self.state)
+            self.heard = None
         if samples > 1:
             rows = torch.arange(len(tokens), device=self.device).repeat_interleave(samples)
             self.state = self.state.select(rows)
@@ -127,7 +149,7 @@ class Writing:
         if self.options.sample:
             return self.model.step(tokens, state, keep)
         prefix = self.prefix[:: len(self.prefix) // len(tokens)]  # of samples that have written nothing yet, one each
-        return look(self.model, tokens, state, prefix, self.end, self.options, 1, keep)
+        return look(self.model, tokens, state, prefix, self.end, self.options, max(self.likeliest, 1), keep)
 
 
 def write_on(

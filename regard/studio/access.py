@@ -82,7 +82,7 @@ def foreign(headers: Mapping[str, str], path: str) -> RefusalError | None:
     elsewhere = origin is not None and place_of(origin) != headers.get("host")
     if not elsewhere and headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
         return None
-    return RefusalError(403, "another web page may not use this studio") if path.startswith("/api") else None
+    return RefusalError(403, "another web page may not use this studio") if path.startswith(("/api", "/v1")) else None
 
 
 def place_of(address: str) -> str | None:

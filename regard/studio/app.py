@@ -18,6 +18,7 @@ from regard.studio.bodies import Bodies
 from regard.studio.errors import handle_errors
 from regard.studio.limits import Limits
 from regard.studio.look_routes import look_routes
+from regard.studio.openai_routes import openai_routes
 from regard.studio.page import SafeHeaders, add_page
 from regard.studio.runs import Runs
 from regard.studio.runs_routes import runs_routes
@@ -64,6 +65,7 @@ def make_app(runs: Path, token: str | None = None, limits: Limits | None = None)
     for routes in (about_routes, runs_routes, use_routes, look_routes):
         api.include_router(routes(studio))
     app.include_router(api)
+    app.include_router(openai_routes(studio))
     handle_errors(app)
     add_page(app)
     return app

@@ -1,4 +1,4 @@
-"""Every error is a status and one sentence: `{"error": "…"}`."""
+"""Every error is a status and one sentence: `{"error": "…"}`, or in the form that clients of OpenAI's API expect."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
+OPENAI = "/v1/"  # what is asked here is answered in the forms of OpenAI's API
+
 
 class RefusalError(Exception):
     """An answer other than what was asked for: a status, a sentence and perhaps headers."""
@@ -21,19 +23,33 @@ class RefusalError(Exception):
         super().__init__(sentence)
         self.status, self.sentence, self.headers = status, sentence, dict(headers or {})
 
-    def response(self) -> JSONResponse:
-        # What was sent is quoted in sentences, and may hold what cannot be written as UTF-8.
-        sentence = self.sentence.encode("utf-8", "backslashreplace").decode()
-        return JSONResponse({"error": sentence}, self.status, self.headers)
+    def response(self, path: str = "") -> JSONResponse:
+        """As those who ask at this path expect it."""
+        if path.startswith(OPENAI):
+            status = 400 if self.status == 422 else self.status
+            return JSONResponse(self.as_openai(), status, self.headers)
+        return JSONResponse({"error": self.told}, self.status, self.headers)
+
+    @property
+    def told(self) -> str:
+        """What was sent is quoted in sentences, and may hold what cannot be written as UTF-8."""
+        return self.sentence.encode("utf-8", "backslashreplace").decode()
+
+    def as_openai(self) -> dict[str, Any]:
+        """The form of an error in OpenAI's API."""
+        kinds = {401: "authentication_error", 429: "rate_limit_error", 500: "server_error", 503: "server_error"}
+        code = "model_not_found" if self.status == 404 else None
+        kind = kinds.get(self.status, "invalid_request_error")
+        return {"error": {"message": self.told, "type": kind, "param": None, "code": code}}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.response()(scope, receive, send)
+        await self.response(scope["path"])(scope, receive, send)
 
 
 def handle_errors(app: FastAPI) -> None:
     @app.exception_handler(RefusalError)
     async def refused(request: Request, error: RefusalError) -> JSONResponse:
-        return error.response()
+        return error.response(request.url.path)
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
@@ -43,20 +59,21 @@ def handle_errors(app: FastAPI) -> None:
         }
         usual = sentences.get(error.status_code, str(error.detail))
         sentence = usual if error.detail == http.HTTPStatus(error.status_code).phrase else str(error.detail)
-        return RefusalError(error.status_code, sentence, error.headers).response()
+        return RefusalError(error.status_code, sentence, error.headers).response(request.url.path)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return RefusalError(422, said(error.errors()[0])).response()
+        return RefusalError(422, said(error.errors()[0])).response(request.url.path)
 
     @app.exception_handler(OSError)
     async def unreadable(request: Request, error: OSError) -> JSONResponse:
-        return unreadable_file(error).response()
+        return unreadable_file(error).response(request.url.path)
 
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, error: Exception) -> JSONResponse:
         """The server's log has the rest."""
-        return RefusalError(500, f"the studio made a mistake ({type(error).__name__}); its log says where").response()
+        sentence = f"the studio made a mistake ({type(error).__name__}); its log says where"
+        return RefusalError(500, sentence).response(request.url.path)
 
 
 def unreadable_file(error: OSError) -> RefusalError:

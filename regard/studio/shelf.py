@@ -12,19 +12,25 @@ from typing import TYPE_CHECKING, Any, cast
 from regard.studio.runs import Runs, Version, version_of
 
 if TYPE_CHECKING:
+    from regard.decoding.prefixes import Prefixes
     from regard.look import Subject
     from regard.look.records import Layer
+    from regard.tasks.generator import Generator
     from regard.tasks.translator import Translator
 
+CONTEXT = 1024  # tokens in sight of a model that says nothing of its own
 FILES = ("config.json", "model.safetensors", "tokenizer.json")  # whose change makes another model of a run
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a run is used by; `translator` where it was trained to translate."""
+    """What a run is used by; `translator` where it was trained to translate, `writer` where it writes on from a text,
+    and what that has read before."""
 
     subject: Subject
     translator: Translator | None
+    writer: Generator | None = None
+    prefixes: Prefixes | None = None
 
 
 class Shelf:
@@ -85,9 +91,12 @@ def load(folder: Path) -> Loaded:
     from regard import tasks
     from regard.checkpoint import Run, RunError
     from regard.config import from_dict
+    from regard.decoding.prefixes import Prefixes
     from regard.look import open_run
-    from regard.models import SourceWriter
+    from regard.models import SourceWriter, TextWriter
     from regard.tasks.base import TaskConfig
+    from regard.tasks.generator import Generator
+    from regard.tasks.language import LanguageModelling
     from regard.tasks.translation import Translation
     from regard.tasks.translator import Translator
 
@@ -100,6 +109,10 @@ def load(folder: Path) -> Loaded:
     tasks.register()
     section = run.read_config().get("task")
     task = None if section is None else from_dict(TaskConfig, section, "task")
+    if isinstance(subject.model, TextWriter):
+        context = task.context if isinstance(task, LanguageModelling) else subject.model.longest or CONTEXT
+        writer = Generator(subject.model, subject.tokenizer, context)
+        return Loaded(subject, None, writer, Prefixes(subject.model))
     if not isinstance(task, Translation):
         return Loaded(subject, None)
     return Loaded(
