@@ -7,7 +7,7 @@ from typing import Any
 
 from regard.cli.progress import say
 
-FORMATS = ("huggingface",)
+FORMATS = ("huggingface", "ctranslate2", "onnx")
 
 
 def add(verbs: Any) -> None:
@@ -17,9 +17,12 @@ def add(verbs: Any) -> None:
         usage="regard export RUN --to FORMAT OUT",
         description="Write a run in the form that another program opens. huggingface: a folder with config.json, "
         "model.safetensors and the tokenizer's files, which transformers opens; for models that are shaped as GPT-2, "
-        "Llama, BERT, RoBERTa or DistilBERT. What has no counterpart there is named.",
+        "Llama, BERT, RoBERTa or DistilBERT. What has no counterpart there is named. ctranslate2: the same models but "
+        "for masked-word heads, by that package's converter. onnx: model.onnx of any encoder or decoder, beside its "
+        "tokenizer. The packages of the last two are installed apart.",
         epilog="examples:\n"
         "  regard export runs/my --to huggingface exported/my\n"
+        "  regard export runs/my --to onnx exported/onnx\n"
         "  python -c \"import transformers; transformers.AutoModelForCausalLM.from_pretrained('exported/my')\"\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -33,7 +36,10 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     if rest:
         raise ValueError(f"unexpected argument {rest[0]!r}; see regard export --help")
-    from regard.interop import export_huggingface
+    from regard.interop import export_ctranslate2, export_huggingface, export_onnx
 
-    say(f"transformers opens it as {export_huggingface(options.run, options.out, say)}")
+    if options.to == "huggingface":
+        say(f"transformers opens it as {export_huggingface(options.run, options.out, say)}")
+    else:
+        {"ctranslate2": export_ctranslate2, "onnx": export_onnx}[options.to](options.run, options.out, say)
     print(options.out)

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from regard.interop.exporting import export_huggingface
 from regard.interop.importing import Imported, import_source
+from regard.interop.runtimes import export_ctranslate2, export_onnx
 
-__all__ = ["Imported", "export_huggingface", "import_source"]
+__all__ = ["Imported", "export_ctranslate2", "export_huggingface", "export_onnx", "import_source"]

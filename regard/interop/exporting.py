@@ -28,8 +28,7 @@ ROLES |= {"unknown": ("unk_token",), "mask": ("mask_token",)}
 def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line: None) -> str:
     """Write a folder that `transformers` opens; the name of the class that does."""
     source, folder = Run(run), Path(out)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise RunError(f"{folder} already holds something; name another folder, or remove it")
+    check_free(folder)
     model, tokenizer = load_both(source)
     about = source.read_config()
     family, config = counterpart(model.config, tokenizer.pad, about.get("origin", {}).get("family"))
@@ -51,6 +50,11 @@ def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line:
     write_sentences(folder, config.width, about.get(EMBEDDING, {}))
     write_json(folder / "config.json", named)
     return architecture
+
+
+def check_free(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise RunError(f"{folder} already holds something; name another folder, or remove it")
 
 
 def counterpart(config: ModelConfig, pad: int, origin: str | None) -> tuple[Family, Any]:
