@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.options import positive
+from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.texts import given_texts
 from regard.cli.translate import chunks, standard_input
@@ -37,6 +38,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--out", metavar="FILE", help="a .npy of float32 (texts, width), or a .jsonl of text and vector")
     verb.add_argument("--json", action="store_true", help="JSON on standard output, as without --out")
     verb.add_argument("--batch", type=positive, default=64, help="texts at a time (default 64; 1: line by line)")
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
@@ -48,7 +50,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     out = None if options.out is None else Path(options.out)
     if out is not None and out.suffix not in (".npy", ".jsonl"):
         raise ValueError(f"--out {out}: it must end in .npy or .jsonl, which say how vectors are written")
-    embedder = load_embedder(options.run, options.pool)
+    embedder = precise(load_embedder(options.run, options.pool), options)
     texts: Iterable[str] = given or standard_input("embedding")
     alone = out is None and (options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty()))
     read = 0

@@ -8,6 +8,7 @@ from typing import Any
 
 from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
+from regard.cli.precision import precise
 from regard.cli.progress import counting, say
 
 
@@ -23,7 +24,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
     if changes := read_changes(rest):
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
-    judge = load_judge(options.run)
+    judge = precise(load_judge(options.run), options)
     pairs = list(JudgedData(**where(options)).pairs())
     gold = [pair.label for pair in pairs]
     scores = [pair.score for pair in pairs] if judge.scale is not None else []

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import positive
+from regard.cli.precision import add_precision, precise
 from regard.cli.texts import given_texts
 from regard.cli.translate import CHUNK, chunks, standard_input
 
@@ -36,6 +37,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--text", action="store_true", help="the text with the likeliest words, and nothing else")
     verb.add_argument("--json", action="store_true", help="a JSON object a line: text, whole, and each mask's words")
     verb.add_argument("--batch", type=positive, default=32, help="texts at a time (default 32)")
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
@@ -43,7 +45,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.tasks.mlm import load_filler
 
     given = given_texts(rest, "fill")
-    filler = load_filler(options.run)
+    filler = precise(load_filler(options.run), options)
     texts: Iterable[str] = given or standard_input("filling in")
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     for chunk in chunks(texts, 1 if alone else CHUNK):

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import positive
+from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.texts import given_texts
 from regard.cli.translate import CHUNK, chunks, standard_input
@@ -37,6 +38,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--scores", action="store_true", help="after each label a tab and its probability")
     verb.add_argument("--json", action="store_true", help="a JSON object a line: both texts and what was found")
     verb.add_argument("--batch", type=positive, default=64, help="pairs at a time (default 64; 1: line by line)")
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
@@ -48,7 +50,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         raise ValueError(
             f"a pair is two texts, {len(given)} were given; many pairs come from standard input, with tabs"
         )
-    judge = load_judge(options.run)
+    judge = precise(load_judge(options.run), options)
     lines: Iterable[str] = ["\t".join(given)] if given else standard_input("judging")
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     read = 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.options import positive
+from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.texts import given_texts
 from regard.cli.translate import chunks, standard_input
@@ -46,6 +47,7 @@ def add(verbs: Any) -> None:
         "--json", action="store_true", help="a JSON object for each text: its lines with cosine and number"
     )
     verb.add_argument("--batch", type=positive, default=64, help="texts at a time (default 64)")
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
@@ -57,7 +59,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     for number, text in enumerate(given, 1):
         if not text.strip():
             raise ValueError(f"text {number} is empty: there is nothing to compare lines with")
-    embedder = load_embedder(options.run, options.pool)
+    embedder = precise(load_embedder(options.run, options.pool), options)
     lines = Path(options.lines)
     folder = Path(options.index) if options.index else lines.with_name(f"{lines.name}.index")
     with counting("lines embedded") as done:

@@ -29,17 +29,22 @@ def register() -> None:
 
 
 def load(run: str | Path, int8: bool = False) -> Any:
-    """What a trained run is used by, whatever it was trained for: a `Translator` for translation.
+    """What a trained run is used by, whatever it was trained for: a `Translator` for translation. An encoder that was
+    trained for no task, as it may come from elsewhere, makes vectors of texts.
 
     `int8` turns its matrices into bytes: faster on a CPU, less exact.
     """
     from regard.checkpoint import Run
     from regard.config import from_dict
     from regard.tasks.base import TaskConfig
+    from regard.tasks.embedding import load_embedder
 
     register()
     folder = Run(run)
-    used = from_dict(TaskConfig, folder.section("task"), "task").load(folder)
+    if "task" in folder.read_config():
+        used = from_dict(TaskConfig, folder.section("task"), "task").load(folder)
+    else:
+        used = load_embedder(run)
     if int8:
         from regard.nn.int8 import quantise
 

@@ -129,6 +129,20 @@ def test_a_vector_is_the_mean_of_the_states_or_the_first(embedder: Embedder) -> 
     np.testing.assert_allclose(np.linalg.norm(embedder(TEXTS), axis=1), 1, atol=1e-5)
 
 
+def test_an_encoder_without_a_task_is_loaded_as_what_makes_vectors(
+    folder: Path, embedder: Embedder, tmp_path: Path, regard: Say
+) -> None:
+    shutil.copytree(folder / "bert", tmp_path / "bare")
+    bare = Run(tmp_path / "bare")
+    bare.write_config({"model": bare.section("model")})
+    text = "The cat purrs."
+    assert np.allclose(library.load(bare.path)([text]), embedder([text]), atol=1e-6)
+    code, out, _ = regard("embed", bare.path, "--int8", text)
+    small = np.array(json.loads(out)["vector"])
+    assert code == 0
+    assert 0.98 < float(small @ embedder([text])[0]) < 1
+
+
 def test_batches_change_nothing_and_the_order_is_kept(embedder: Embedder) -> None:
     together, alone = embedder(TEXTS * 5, batch=3), np.concatenate([embedder([text]) for text in TEXTS])
     np.testing.assert_allclose(together, np.tile(alone, (5, 1)), atol=1e-5)
