@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from regard import __version__
 from regard.cli import (
+    answer,
     classify,
     demo,
     describe,
@@ -31,7 +32,7 @@ from regard.cli import (
 )
 
 VERBS = (
-    *(demo, train, translate, classify, pair, tag, generate, fill, embed, similar),
+    *(demo, train, translate, classify, pair, tag, answer, generate, fill, embed, similar),
     *(evaluate, look, lab, studio, describe, listing, import_, export),
 )
 

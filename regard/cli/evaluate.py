@@ -18,6 +18,7 @@ EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "copy": "regard.cli.evaluate_copying",
     "fewshot": "regard.cli.evaluate_fewshot",
     "tag": "regard.cli.evaluate_tagging",
+    "answer": "regard.cli.evaluate_answering",
     "mlm": "regard.cli.evaluate_mlm",
     "bilm": "regard.cli.evaluate_bilm",
 }

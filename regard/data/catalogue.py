@@ -20,6 +20,7 @@ from regard.data.sources import (
     multi30k,
     r8,
     sick,
+    squad2,
     sst2,
     stdlib,
     stsb,
@@ -39,7 +40,8 @@ Opener = Callable[[str, str, int | None], Iterable[Any]]  # languages, split, ho
 @dataclass(frozen=True)
 class DataSet:
     """A named set: what it is, its variants (of pairs the languages; the first is the default), its splits, and how it
-    is opened as each form of examples that it has: "pairs", "labelled", "judged" (pairs), "tagged", "text".
+    is opened as each form of examples that it has: "pairs", "labelled", "judged" (pairs), "tagged", "questions",
+    "text".
 
     An opener takes languages, split and how many examples (of text: lines) at most; what it gives can be iterated
     again and again.
@@ -164,6 +166,7 @@ _TABLE = (
     DataSet("mrpc", mrpc.ABOUT, (), mrpc.SPLITS, {"judged": _first(mrpc.judged)}),
     DataSet("stsb", stsb.ABOUT, (), stsb.SPLITS, {"judged": _first(stsb.judged)}),
     DataSet("sick", sick.ABOUT, sick.VARIANTS, sick.SPLITS, {"judged": _first(sick.judged)}),
+    DataSet("squad2", squad2.ABOUT, (), squad2.SPLITS, {"questions": _first(squad2.questions)}),
     DataSet("stdlib", stdlib.ABOUT, (), stdlib.SPLITS, {"text": _texts(stdlib.texts)}),
     DataSet(
         "tinyshakespeare", tinyshakespeare.ABOUT, (), tinyshakespeare.SPLITS, {"text": _texts(tinyshakespeare.texts)}

@@ -40,8 +40,10 @@ class TaggerModel(TokenLabeller):
         self.dropout = Dropout(config.states_dropout)
         self.out = Linear(self.reader.states_width, config.labels)
 
-    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
-        logits: Tensor = self.out(self.dropout(self.reader.encode(tokens, keep).states))
+    def forward(self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """`segments` tell two texts apart, where the reader is an encoder that has them."""
+        inputs = (tokens, keep) if segments is None else (tokens, keep, segments)
+        logits: Tensor = self.out(self.dropout(self.reader.encode(*inputs).states))
         return logits
 
     def attention_names(self) -> list[str]:

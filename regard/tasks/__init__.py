@@ -12,6 +12,7 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "classify": "texts by their labels",
     "pair": "pairs of texts by a label or a score",
     "tag": "a tag for every word",
+    "answer": "spans of a text that answer questions",
     "copy": "sequences of bits, out of a memory",
     "fewshot": "classes of texts, from a few examples of each",
     "lm": "write on from a text",

@@ -12,6 +12,7 @@ from regard.data.files import DataError, PairFile, ParallelFiles
 from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
+from regard.data.questions import Question, QuestionFile
 from regard.data.tagged import Tagged, open_tagged
 from regard.data.text import Document, FirstLines, TextFiles
 
@@ -129,6 +130,24 @@ class JudgedData(Examples):
         if self.file is None:
             raise DataError("no pairs of texts were given: name a file or a data set")
         return JudgedFile(self.file, self.columns)
+
+
+@dataclass(frozen=True)
+class QuestionData(Examples):
+    """Where questions on texts come from: a file of SQuAD's form, or a named set."""
+
+    form: ClassVar[str] = "questions"
+    called: ClassVar[str] = "questions"
+
+    def check(self) -> None:
+        super().check()
+        if self.columns is not None:
+            raise ConfigError("columns: questions come as SQuAD's JSON, which has none; leave them out")
+
+    def read(self) -> Iterable[Question]:
+        if self.file is None:
+            raise DataError("no questions were given: name a file or a data set")
+        return QuestionFile(self.file)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 import sys
 from itertools import islice
@@ -50,7 +51,7 @@ def write_labelled(home: Path) -> None:
     (home / "trec" / "train.txt").write_text("".join(questions), encoding="latin-1")
     reviews = [f"{int(i > 3_000)}\t{i}_7\tA film.<br /><br />Number {i}.\n" for i in range(6_000)]
     (home / "imdb" / "train.tsv.gz").write_bytes(gzip.compress("".join(reviews).encode()))
-    for name in ("cola", "mrpc", "stsb", "sick"):
+    for name in ("cola", "mrpc", "stsb", "sick", "squad2"):
         (home / name).mkdir()
     for name, count in (("train", 8), ("dev", 4)):
         words = [f"{name} sentence {i}" for i in range(count)]
@@ -68,6 +69,9 @@ def write_labelled(home: Path) -> None:
         }
         for path, lines in rows.items():
             (home / path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    asked = [{"id": str(i), "question": "who", "answers": [{"text": "Anna", "answer_start": 0}]} for i in range(3)]
+    article = {"paragraphs": [{"context": "Anna came.", "qas": asked}]}
+    (home / "squad2" / "dev-v2.0.json").write_text(json.dumps({"data": [article] * 4}))
     stories = [f"{('earn', 'acq', 'ship')[i % 3]}\tstory number {i}\n" for i in range(900)]
     (home / "r8" / "train.txt").write_text("".join(stories), encoding="utf-8")
 

@@ -1,0 +1,171 @@
+"""A trained reader that answers: a question and a text in, a span of the text out, or none."""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.data.files import DataError
+from regard.data.tokenizers import Tokenizer
+from regard.models import TaggerModel
+from regard.tasks.embedding import by_tokens, encoder_in
+from regard.tasks.passages import joined
+from regard.tasks.translator import padded
+
+FRAME = 4  # special tokens around a question and a text, at most
+ASKED = 64  # tokens of a question; the rest is cut
+LONGEST = 30  # tokens of an answer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Words of the text and where they stand; `score` is the probability, by the model, that it is better than none. An
+    empty text is no answer."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Window:
+    """A question and a part of its text as tokens; `places` are their characters, `which` its question's number."""
+
+    which: int
+    question: list[int]
+    part: list[int]
+    places: list[tuple[int, int]]
+
+
+def windows(tokenizer: Tokenizer, asked: Sequence[tuple[str, str]], max_length: int, stride: int) -> Iterator[Window]:
+    """The parts in which each text is read: as long as fits beside the question, each beginning `stride` tokens after
+    the one before."""
+    for which, (question, context) in enumerate(asked):
+        ids = tokenizer.encode([question])[0][: min(ASKED, max_length // 2)]
+        pieces, room = tokenizer.pieces(context), max_length - FRAME - min(len(ids), ASKED)
+        for start in range(0, max(len(pieces) - room, 0) + min(stride, room), min(stride, room)):
+            part = pieces[start : start + room]
+            if part:
+                yield Window(which, ids, [i for i, _, _ in part], [(left, right) for _, left, right in part])
+            if start + room >= len(pieces):
+                break
+
+
+class Answerer:
+    """Answers with a model and its tokenizer: `answerer("Who?", "A text.")`. A long text is read in windows; of all the
+    spans in all windows the likeliest is taken, and no answer where that is likelier by `threshold` still."""
+
+    def __init__(self, model: TaggerModel, tokenizer: Tokenizer, max_length: int, stride: int) -> None:
+        self.model, self.tokenizer, self.stride = model, tokenizer, stride
+        self.longest = min(max_length, model.longest or max_length)
+
+    def __call__(self, question: str, context: str, threshold: float = 0.0) -> Answer:
+        return self.answer([(question, context)], threshold)[0]
+
+    @torch.no_grad()
+    def answer(
+        self,
+        asked: Sequence[tuple[str, str]],
+        threshold: float = 0.0,
+        batch: int = 16,
+        done: Callable[[int], None] | None = None,
+    ) -> list[Answer]:
+        """Of each question and its text, in their order; batches are made by length."""
+        for question, context in asked:
+            if not (question.strip() and context.strip()):
+                raise DataError("a question or its text is empty: there is nothing to answer")
+        parts = list(windows(self.tokenizer, asked, self.longest, self.stride))
+        best = [(-math.inf, 0, 0)] * len(asked)  # the score of a span, and its characters
+        none = [math.inf] * len(asked)
+        for chosen in by_tokens([[*part.question, *part.part] for part in parts], batch):
+            some = [parts[i] for i in chosen]
+            logits, offsets, _ = read_windows(self.model, self.tokenizer, some)
+            for part, row, offset in zip(some, logits.float().cpu(), offsets, strict=True):
+                inside = row[offset : offset + len(part.part)]
+                score, first, last = best_span(inside)
+                found = (score, part.places[first][0], part.places[last][1])
+                best[part.which] = max(best[part.which], found, key=lambda one: one[0])
+                none[part.which] = min(none[part.which], float(row[0].sum()))
+            if done is not None:
+                done(len(chosen))
+        return [self.chosen(asked[i][1], *best[i], none[i], threshold) for i in range(len(asked))]
+
+    def chosen(self, context: str, score: float, start: int, end: int, none: float, threshold: float) -> Answer:
+        margin = score - none
+        share = 1 / (1 + math.exp(-max(min(margin, 500.0), -500.0)))
+        text = context[start:end]
+        start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+        return Answer(context[start:end], start, end, share) if margin > threshold else Answer("", 0, 0, share)
+
+
+def best_span(logits: Tensor) -> tuple[float, int, int]:
+    """(T, 2): the highest sum of a first token's logit and that of a last one, not before it and not too far behind."""
+    sums = logits[:, 0, None] + logits[None, :, 1]
+    allowed = torch.ones_like(sums, dtype=torch.bool).triu() & ~torch.ones_like(sums, dtype=torch.bool).triu(LONGEST)
+    place = int(sums.masked_fill(~allowed, -math.inf).argmax())
+    first, last = divmod(place, len(logits))
+    return float(sums[first, last]), first, last
+
+
+def read_windows(
+    model: TaggerModel, tokenizer: Tokenizer, parts: Sequence[Window]
+) -> tuple[Tensor, list[int], Tensor | None]:
+    """(B, T, 2): logits of that an answer begins and ends at each token, or, at the first, that there is none; where
+    each text begins; and which tokens are real."""
+    encoder, device = encoder_in(model), next(model.parameters()).device
+    segmented = encoder is not None and encoder.segmented
+    both = [joined(tokenizer, part.question, part.part, segmented) for part in parts]
+    tokens, keep = padded([ids for ids, _ in both], device)
+    logits: Tensor = model(tokens, keep, padded([marks for _, marks in both], device)[0] if segmented else None)
+    offsets = [len(part.question) + (2 if segmented else 3) for part in parts]
+    return logits, offsets, keep
+
+
+# --- scores -----------------------------------------------------------------------------------------------------------
+
+ARTICLES = re.compile(r"\b(a|an|the)\b")
+
+
+def plain(text: str) -> list[str]:
+    """Words without case, punctuation and articles, as SQuAD compares answers."""
+    letters = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return ARTICLES.sub(" ", letters).split()
+
+
+def exact(found: str, right: Iterable[str]) -> float:
+    """Whether it equals one of the right answers; where there is none, whether none was given."""
+    return float(any(plain(found) == plain(one) for one in list(right) or [""]))
+
+
+def overlap(found: str, right: Iterable[str]) -> float:
+    """The F1 of its words against the right answer that it is nearest to."""
+    return max(_f1(plain(found), plain(one)) for one in list(right) or [""])
+
+
+def _f1(found: list[str], right: list[str]) -> float:
+    if not found or not right:
+        return float(found == right)
+    shared = (Counter(found) & Counter(right)).total()
+    return 2 * shared / (len(found) + len(right))
+
+
+def answer_scores(found: Sequence[str], right: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Exact match and F1, as shares; also of the questions that have an answer alone."""
+    exacts = np.array([exact(*one) for one in zip(found, right, strict=True)])
+    shares = np.array([overlap(*one) for one in zip(found, right, strict=True)])
+    answered = np.array([bool(one) for one in right])
+    scores = {"f1": float(shares.mean()), "exact": float(exacts.mean())}
+    if answered.any():
+        scores["f1_answered"] = float(shares[answered].mean())
+    if not answered.all():
+        scores["none_right"] = float(exacts[~answered].mean())
+    return scores

@@ -1,0 +1,179 @@
+"""Answers as spans: learnt, found in long texts by windows, left out where there is none, scored as SQuAD does."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import regard as library
+from regard.data.catalogue import open_data
+from regard.data.files import DataError
+from regard.data.questions import Question, QuestionFile
+from regard.data.tokenizers import Tokenizer
+from regard.models import Tagger, TaggerModel
+from regard.tasks.answerer import LONGEST, answer_scores, best_span, exact, overlap, read_windows, windows
+from regard.tasks.answering import span_in
+from regard.tasks.passages import joined
+from regard.zoo import get
+from tests.conftest import Say
+from tests.helpers import built
+
+PLACES = ("rome", "paris", "oslo", "lima", "cairo")
+
+
+def squad(path: Path, count: int, seed: int) -> Path:
+    """Who lives where; a third of the questions ask for what the text does not say."""
+    draw = random.Random(seed)
+    paragraphs = []
+    for i in range(count):
+        context = f"it was told that anna lives in {draw.choice(PLACES)} since long ago"
+        start = context.index("in ") + 3
+        place = context[start:].split(maxsplit=1)[0]
+        none = i % 3 == 0
+        question = "what does anna eat" if none else "where does anna live"
+        answers = [] if none else [{"text": place, "answer_start": start}]
+        qas = [{"id": str(i), "question": question, "answers": answers, "is_impossible": none}]
+        paragraphs.append({"context": context, "qas": qas})
+    path.write_text(json.dumps({"version": "v2.0", "data": [{"title": "a", "paragraphs": paragraphs}]}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from regard.cli import main
+
+    folder = tmp_path_factory.mktemp("answers")
+    files = [str(squad(folder / f"{name}.json", count, count)) for name, count in (("train", 150), ("valid", 30))]
+    model = "--width 24 --hidden 24 --dropout 0 --states-dropout 0 --tokenizer word".split()
+    steps = "--rate 0.01 --warmup 5 --max-steps 100 --validate-every 50 --max-length 40 --stride 8".split()
+    words = ["train", "answer", "--train", files[0], "--valid", files[1], "--run", str(folder / "run"), *model, *steps]
+    assert main(words) == 0
+    return folder
+
+
+def test_it_answers_and_knows_when_not_to(home: Path, regard: Say) -> None:
+    answerer = library.load(home / "run")
+    text = "it was told that anna lives in oslo since long ago"
+    found = answerer("where does anna live", text)
+    assert (found.text, text[found.start : found.end]) == ("oslo", "oslo")
+    assert found.score > 0.5
+    nothing = answerer("what does anna eat", text)
+    assert (nothing.text, nothing.score < 0.5) == ("", True)
+    assert answerer("what does anna eat", text, threshold=-1e9).text
+    code, out, _ = regard("evaluate", home / "run", "--data", home / "valid.json", "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert min(result[name] for name in ("f1", "exact", "f1_answered", "none_right")) > 0.9
+    assert "exact" in regard("evaluate", home / "run", "--data", home / "valid.json")[1]
+
+
+def test_a_long_text_is_read_in_windows_whole(home: Path) -> None:
+    answerer = library.load(home / "run")
+    text = " ".join(["it was told since long ago"] * 10) + " anna lives in lima since long ago"
+    parts = list(windows(answerer.tokenizer, [("where does anna live", text)], answerer.longest, answerer.stride))
+    assert len(parts) > 3
+    assert all(len(part.question) + len(part.part) + 4 <= answerer.longest for part in parts)
+    read = {place for part in parts for place in part.places}
+    assert read == {(left, right) for _, left, right in answerer.tokenizer.pieces(text)}
+    assert answerer("where does anna live", text).text == "lima"
+
+
+def test_the_command_line_answers(home: Path, regard: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("it was told that anna lives in cairo since long ago\n")
+    assert regard("answer", home / "run", "--text", path, "where does anna live")[1] == "cairo\n"
+    lines = "what does anna eat\n\nwhere does anna live\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    code, out, _ = regard("answer", home / "run", "--text", path)
+    assert (code, out) == (0, "\n\ncairo\n")
+    answer = json.loads(regard("answer", home / "run", "--text", path, "--json", "where does anna live")[1])
+    assert (answer["text"], answer["start"]) == ("cairo", 31)
+    code, _, err = regard("answer", home / "run", "--text", tmp_path / "none.txt", "who")
+    assert (code, "does not exist" in err) == (2, True)
+
+
+def test_the_span_of_an_answer_is_told_where_it_is_wholly_inside() -> None:
+    one = Tokenizer.train(["a b c d e f"], "word", 20)
+    asked = Question("1", "a", "a b c d e f", (("c d", 4),))
+    spans = [span_in(part, asked) for part in windows(one, [(asked.question, asked.context)], 8, 1)]
+    assert spans == [(0, 0), (2, 3), (1, 2), (0, 0)]
+    assert span_in(next(windows(one, [("a", "a b c d e f")], 30, 4)), Question("1", "a", "a b c d e f")) == (0, 0)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("preset", ["bert-tiny", "roberta-mini"])
+def test_windows_of_an_encoder_begin_where_it_is_said_and_padding_changes_nothing(preset: str) -> None:
+    one = Tokenizer.train(["a b c d e f"], "word", 20)
+    reader = get(preset, vocabulary=one.vocabulary, width=16, heads=2, layers=1, hidden=16).inside()  # type: ignore[attr-defined]
+    model = built(Tagger(reader=reader, labels=2))
+    assert isinstance(model, TaggerModel)
+    parts = list(windows(one, [("a b", "c d e f"), ("a", "b")], 30, 4))
+    together, offsets, keep = read_windows(model, one, parts)
+    assert keep is not None
+    for number, part in enumerate(parts):
+        alone, (offset,), _ = read_windows(model, one, [part])
+        tokens, _ = joined(one, part.question, part.part, segmented=preset == "bert-tiny")
+        assert tokens[offset : offset + len(part.part)].tolist() == part.part
+        assert offsets[number] == offset
+        torch.testing.assert_close(together[number][: alone.shape[1]], alone[0], rtol=1e-4, atol=1e-5)
+
+
+def test_the_best_span_ends_behind_its_beginning_and_not_too_far() -> None:
+    logits = torch.zeros(50, 2)
+    logits[40, 0], logits[5, 1], logits[42, 1], logits[3, 0] = 5, 9, 4, 1
+    assert best_span(logits) == (10.0, 3, 5)
+    logits[5, 1] = 0
+    assert best_span(logits) == (9.0, 40, 42)
+    far = torch.full((50, 2), -1.0)
+    far[0, 0], far[LONGEST, 1] = 9, 9
+    assert best_span(far)[1:] != (0, LONGEST)
+    far[LONGEST - 1, 1] = 8
+    assert best_span(far) == (17.0, 0, LONGEST - 1)
+
+
+def test_answers_are_compared_as_squad_does() -> None:
+    assert exact("The Eiffel Tower!", ["eiffel tower"]) == 1
+    assert exact("", []) == 1
+    assert exact("Rome", []) == 0
+    assert overlap("in Rome", ["Rome", "Paris"]) == pytest.approx(2 / 3)
+    assert overlap("", ["Rome"]) == 0
+    scores = answer_scores(["Rome", "", "x"], [["Rome"], [], ["y"]])
+    assert scores == pytest.approx({"f1": 2 / 3, "exact": 2 / 3, "f1_answered": 0.5, "none_right": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1]", "not the JSON of SQuAD"),
+        ('{"data": [{"paragraphs": [{"context": "a", "qas": [{"id": 1}]}]}]}', "not as SQuAD has it"),
+        ('{"data": []}', "no question in it"),
+    ],
+)
+def test_a_file_that_is_not_squads_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(DataError, match=message):
+        list(QuestionFile(tmp_path / "a.json"))
+
+
+@pytest.mark.parametrize("start", [-1, 1, 99])
+def test_an_answer_that_stands_elsewhere_is_refused(tmp_path: Path, start: int) -> None:
+    qas = [{"id": "q7", "question": "who", "answers": [{"text": "anna", "answer_start": start}]}]
+    data = {"data": [{"paragraphs": [{"context": "anna lives", "qas": qas}]}]}
+    (tmp_path / "a.json").write_text(json.dumps(data))
+    with pytest.raises(DataError, match="question q7: the answer 'anna' does not stand at"):
+        list(QuestionFile(tmp_path / "a.json"))
+
+
+def test_the_named_set_is_split_by_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "squad2").mkdir()
+    article = json.loads(squad(tmp_path / "one.json", 3, 0).read_text())["data"][0]
+    (tmp_path / "squad2" / "dev-v2.0.json").write_text(json.dumps({"data": [article] * 4}))
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path))
+    counts = {split: len(list(open_data("squad2", split=split, form="questions"))) for split in ("train", "valid")}
+    assert counts == {"train": 9, "valid": 3}
