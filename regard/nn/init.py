@@ -25,8 +25,10 @@ class InitConfig(Part, family="init"):
                     self.matrix(piece, residuals if module.residual else 1)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-            elif isinstance(module, Table) or (isinstance(module, LinearOutput) and not module.tied):
+            elif isinstance(module, Table):
                 self.table(module.weight)
+            elif isinstance(module, LinearOutput) and not module.tied:
+                self.head(module.weight)
 
     def matrix(self, weight: Tensor, residuals: int) -> None:
         """One matrix; `residuals` is how many like it write to the residual stream, 1 for one that does not."""
@@ -34,6 +36,10 @@ class InitConfig(Part, family="init"):
 
     def table(self, weight: Tensor) -> None:
         raise TypeError(f"{type(self).__name__} is a family, not an initialisation")
+
+    def head(self, weight: Tensor) -> None:
+        """The matrix of an output head that is not tied to a table."""
+        self.table(weight)
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,14 @@ class Xavier(InitConfig, kind="xavier"):
 class Normal(InitConfig, kind="normal"):
     """Normal with one deviation; `truncated` at two deviations (BERT), `by_depth`: what writes to the residual stream
     is divided by the root of their number (GPT-2, Megatron-LM); `zero_outputs`: it starts at zero, so that a new model
-    passes its embedding on unchanged (arXiv:2003.04887, arXiv:2203.03466)."""
+    passes its embedding on unchanged (arXiv:2003.04887, arXiv:2203.03466). Tables may have a deviation of their
+    own."""
 
     std: Positive = 0.02
     truncated: bool = False
     by_depth: bool = False
     zero_outputs: bool = False
+    table_std: Positive | None = None
 
     def matrix(self, weight: Tensor, residuals: int) -> None:
         if self.zero_outputs and residuals > 1:
@@ -65,6 +73,9 @@ class Normal(InitConfig, kind="normal"):
         self._draw(weight, self.std / math.sqrt(residuals) if self.by_depth else self.std)
 
     def table(self, weight: Tensor) -> None:
+        self._draw(weight, self.table_std or self.std)
+
+    def head(self, weight: Tensor) -> None:
         self._draw(weight, self.std)
 
     def _draw(self, weight: Tensor, std: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from regard.config import change
 from regard.models import LSTMN, Decoder, RecurrentDecoder
 from regard.nn.attention import MultiHead
 from regard.nn.block import Block, Stack
@@ -90,7 +91,10 @@ PRESETS = (
     ),
     Preset(
         "gpt-char",
-        modern(layers=4, width=128, heads=4, kv_heads=None, vocabulary=69),
+        change(
+            modern(layers=4, width=128, heads=4, kv_heads=None, vocabulary=69),
+            {"head.tied": False, "head.cap": 15.0, "init.table_std": 1.0},
+        ),
         OURS,
         note="for characters, in seconds: recipes/tinyshakespeare-char.yaml",
     ),
