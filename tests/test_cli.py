@@ -118,3 +118,13 @@ def test_a_run_folder_is_described_by_its_config(capsys, tmp_path) -> None:  # t
     code, _, err = run(capsys, "describe", str(tmp_path.parent))
     assert code == 2
     assert "it has no config.json" in err
+
+
+def test_several_texts_are_named_one_after_the_other() -> None:
+    from argparse import Namespace
+
+    from regard.cli.train import named_data
+
+    given = Namespace(train=["a.txt", "more"], valid=None, data=None)
+    assert named_data(given, "train", None) == {"file": "a.txt,more"}
+    assert named_data(given, "valid", None) == {}

@@ -84,7 +84,8 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
     verb.add_argument("--preset", metavar="NAME", default=None, help="the model (default: the task's usual one)")
     verb.add_argument("--config", metavar="FILE", help="a recipe in YAML; options win over it")
     for name in FILES:
-        verb.add_argument(f"--{name}", metavar="FILE", help=f"{name} examples: TSV, JSONL, CSV or text, .gz too")
+        about_files = f"{name} examples: TSV, JSONL, CSV or text, .gz too; of plain text several files and folders"
+        verb.add_argument(f"--{name}", metavar="FILE", nargs="+", help=about_files)
     verb.add_argument("--data", metavar="NAME", help="a named data set instead of files (`regard list data`)")
     verb.add_argument("--columns", metavar="A,B", help="the columns of JSONL and CSV files")
     verb.set_defaults(run_verb=run)
@@ -161,7 +162,8 @@ def rates_table(recipe: Recipe, steps: int) -> str:
 def named_data(options: argparse.Namespace, name: str, columns: list[str] | None) -> dict[str, Any]:
     """The fields of the task's data that the options name."""
     given = {part: getattr(options, f"{name}_{part}", None) for part in ("source", "target")}
-    data: dict[str, Any] = {"file": getattr(options, name), **given}
+    files = getattr(options, name)
+    data: dict[str, Any] = {"file": ",".join(files) if files else None, **given}
     if options.data and not any(data.values()):
         data |= {"name": options.data, "languages": getattr(options, "languages", None), "split": name}
     if columns:

@@ -27,6 +27,7 @@ from regard.data.sources import (
     tatoeba,
     tinyshakespeare,
     trec,
+    wikitext2,
 )
 from regard.data.tagged import Tagged
 from regard.data.text import Document, FirstLines
@@ -171,6 +172,7 @@ _TABLE = (
     DataSet(
         "tinyshakespeare", tinyshakespeare.ABOUT, (), tinyshakespeare.SPLITS, {"text": _texts(tinyshakespeare.texts)}
     ),
+    DataSet("wikitext-2", wikitext2.ABOUT, (), wikitext2.SPLITS, {"text": _texts(wikitext2.texts)}),
     DataSet("enwik8", enwik8.ABOUT, (), enwik8.SPLITS, {"text": _texts(enwik8.texts)}),
 )
 DATA_SETS = {data.name: data for data in _TABLE}

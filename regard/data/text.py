@@ -6,6 +6,7 @@ can be counted in bytes.
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from pathlib import Path
 from regard.data.files import DataError, Line, TableFile, existing, lines, text_of
 
 COLUMN = "text"
-SUFFIXES = (".txt", ".txt.gz")  # of the files of a folder
+SUFFIXES = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")  # of the files of a folder
+SEVERAL = ","  # between paths
 WHOLE = 100  # percent
 PIECE, LONGEST_PIECE = 1 << 14, 1 << 18  # characters that are tokenized at a time
 
@@ -36,15 +38,11 @@ class Document:
 
 class TextFiles:
     """The documents of a path: a text file is one; a `.jsonl` has one a line, in its column "text" unless `column`
-    names another; a folder has one for each of its .txt files, in the order of their names. Each may be gzipped."""
+    names another; a folder has those of its .txt and .jsonl files, in the order of their names. Each may be gzipped. A
+    path may be a pattern ("texts/*.txt"), and several may be given with commas between them."""
 
     def __init__(self, path: str | os.PathLike[str], column: str | None = None) -> None:
-        folder = Path(path)
-        self.paths = sorted(one for one in folder.rglob("*.txt*") if one.name.endswith(SUFFIXES))
-        if not folder.is_dir():
-            self.paths = [existing(path)]
-        elif not self.paths:
-            raise DataError(f"{folder} holds no .txt files; name a text file, or a folder of them")
+        self.paths = found(path)
         self.column = column or COLUMN
         if column and not all(is_jsonl(one) for one in self.paths):
             raise DataError(f"{path}: the column {column!r} is named, but plain text has none; use .jsonl")
@@ -55,6 +53,25 @@ class TextFiles:
                 yield from (in_memory(str(path), text) for text in TextColumn(path, (self.column,)))
             else:
                 yield file_document(path)
+
+
+def found(path: str | os.PathLike[str]) -> list[Path]:
+    """The files that a path means: its own, those of a folder or a pattern, or of several with commas between."""
+    whole = Path(path)
+    if whole.is_dir():
+        inside = sorted(one for one in whole.rglob("*") if one.name.endswith(SUFFIXES) and one.is_file())
+        if not inside:
+            raise DataError(f"{whole} holds no .txt files and no .jsonl; name a text file, or a folder of them")
+        return inside
+    text = os.fspath(path)
+    if whole.exists() or not any(sign in text for sign in (SEVERAL, *"*?[")):
+        return [existing(path)]
+    if SEVERAL in text:
+        return [one for part in text.split(SEVERAL) if part for one in found(part)]
+    matching = sorted(Path(one) for one in glob.glob(text, recursive=True) if Path(one).is_file())
+    if not matching:
+        raise DataError(f"{text} matches no file; quote the pattern, and look at what it is relative to")
+    return matching
 
 
 def is_jsonl(path: Path) -> bool:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.nn.cache import Cache, unchanged
-from regard.nn.masks import Mask, positions_of
+from regard.nn.masks import Mask, places_in, positions_of
 
 R = TypeVar("R")
 Value = Tensor | Callable[[], Tensor]  # a tensor, or what computes it if it is wanted
@@ -131,6 +131,9 @@ class Context:
     def whole(cls, like: Tensor, mask: Mask, memory: Memory | None = None) -> Context:
         """The context of a pass over a whole batch `like` (B, T, …), with the padding that `mask.keys` tells."""
         batch, length = like.shape[:2]
+        if mask.documents is not None:
+            places = places_in(mask.documents)
+            return cls(mask, places, places, length, memory)
         if mask.keys is None:
             places = torch.arange(length, device=like.device)
             return cls(mask, places, places, length, memory)

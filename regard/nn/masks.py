@@ -18,6 +18,8 @@ class Mask:
 
     causal: keys at or before the query. window: keys at most this far away. prefix (B,): the first so many positions
     are visible to every query, even against the arrow of time. keys (B, S): real tokens, as opposed to padding.
+    documents (B, T): the number of the text that a token belongs to, of several that stand one after the other in a
+    row; it sees its own alone, and positions begin anew in each.
     pairs: anything else, broadcastable to (B, H, T, S).
     """
 
@@ -26,6 +28,7 @@ class Mask:
     prefix: Tensor | None = None
     keys: Tensor | None = None
     pairs: Tensor | None = None
+    documents: Tensor | None = None
 
     def __post_init__(self) -> None:
         if self.window is not None and self.window < 0:
@@ -34,10 +37,13 @@ class Mask:
             _check("keys", self.keys, (None, None))
         if self.pairs is not None:
             _check("pairs", self.pairs, None)
+        if self.keys is not None and self.documents is not None:
+            raise ValueError("a mask has documents or padding: several texts are packed so that there is none")
 
     @property
     def only_causal(self) -> bool:
-        return self.causal and self.window is None and self.prefix is None and self.keys is None and self.pairs is None
+        others = (self.window, self.prefix, self.keys, self.pairs, self.documents)
+        return self.causal and all(other is None for other in others)
 
     def dense(self, queries: Tensor, keys: Tensor) -> Tensor | None:
         """(B or 1, H or 1, T, S) for queries and keys at these positions, (T,) or (B, T); None where all is visible."""
@@ -57,6 +63,11 @@ class Mask:
             if self.keys.shape[-1] != span:
                 raise ValueError(f"the key mask {tuple(self.keys.shape)} does not fit {span} keys")
             visible = _both(visible, self.keys[:, None, None, :])
+        if self.documents is not None:
+            if self.documents.shape[-1] != span or length != span:
+                raise ValueError(f"documents of {self.documents.shape[-1]} tokens do not fit {length} and {span}")
+            own = self.documents.unsqueeze(-1) == self.documents.unsqueeze(-2)  # (B, T, T)
+            visible = _both(visible, own.unsqueeze(1))
         if self.pairs is not None:
             if self.pairs.shape[-1] not in (1, span) or self.pairs.shape[-2] not in (1, length):
                 shape = tuple(self.pairs.shape)
@@ -86,3 +97,11 @@ def real_tokens(lengths: Tensor, span: int) -> Tensor:
 def positions_of(keep: Tensor) -> Tensor:
     """(B, T): the place of each real token among the real ones of its row; padding shares its neighbour's place."""
     return (keep.long().cumsum(-1) - 1).clamp(min=0)
+
+
+def places_in(documents: Tensor) -> Tensor:
+    """(B, T): the place of each token in its own document."""
+    columns = torch.arange(documents.shape[-1], device=documents.device).expand_as(documents)
+    begins = torch.ones_like(documents, dtype=torch.bool)
+    begins[:, 1:] = documents[:, 1:] != documents[:, :-1]
+    return columns - columns.masked_fill(~begins, 0).cummax(-1).values

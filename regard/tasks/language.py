@@ -26,9 +26,10 @@ from regard.decoding import Decoding, complete
 from regard.decoding.spelling import BAD
 from regard.look.capture import look
 from regard.look.subject import Subject
-from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
+from regard.models import DecoderModel, Model, ModelConfig, TextWriter, TextWriterConfig
 from regard.nn.device import for_use
 from regard.nn.losses import words_loss
+from regard.nn.masks import Mask
 from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TextData
@@ -46,7 +47,8 @@ DRAWING = Decoding(sample=True, temperature=0.8, max_length=CONTINUED, seed=1)
 class LanguageModelling(TaskConfig, kind="lm"):
     """Write on from a text, token by token.
 
-    Training text is one long stream of tokens, cut into windows of `context` tokens at another place in each epoch.
+    Training text is one long stream of tokens, cut into windows of `context` tokens at another place in each epoch;
+    where a window holds several texts, a Transformer reads each as if it stood alone.
     Validation scores every token of its text once, with at least half a context before it; with `validated`, only the
     first so many. Without a text of its own, it is given the last tenth of the training text.
     """
@@ -136,7 +138,10 @@ class LanguageTask:
         windows = self.store.windows(0, indices, self.config.context)
         read, targets = shifted(windows, self.tokenizer.start, next(model.parameters()).device)
         self.open_half(read, indices)
-        return words_loss(model, writer.head, partial(writer.features, read), targets), targets.numel()
+        mask = kept_apart(read, targets, self.tokenizer.start, self.tokenizer.end)
+        if mask is None or not isinstance(model, DecoderModel):
+            return words_loss(model, writer.head, partial(writer.features, read), targets), targets.numel()
+        return words_loss(model, model.head, partial(model.features, read, mask=mask), targets), targets.numel()
 
     def open_half(self, read: Tensor, indices: np.ndarray[Any, Any]) -> None:
         """Every other window is read behind the token that stands before it, where its text goes on from there, instead
@@ -214,6 +219,17 @@ class LanguageTask:
         """The last layer that looks at earlier words, step by step; None without one."""
         names = fnmatch.filter(writer.model.attention_names(), "decoder.*.self")
         return (names[-1], writer.look(text).reader(names[-1]).svg()) if names else None
+
+
+def kept_apart(read: Tensor, targets: Tensor, start: int, end: int) -> Mask | None:
+    """Where windows hold several texts: each is read behind the start (put into `read`), as it would be alone, and sees
+    nothing of the others. None where no text ends inside of a window."""
+    begins = torch.zeros_like(read, dtype=torch.bool)
+    begins[:, 1:] = targets[:, :-1] == end
+    if not bool(begins.any()):
+        return None
+    read[begins] = start
+    return Mask(documents=begins.long().cumsum(-1))
 
 
 def load_generator(folder: str | Path) -> Generator:

@@ -38,6 +38,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).mkdir()
         text = "".join(f"Line {i} of thé text.\n" for i in range(200)).encode()
         (tmp_path / name / file).write_bytes(gzip.compress(text) if file.endswith(".gz") else text)
+    (tmp_path / "wikitext-2").mkdir()
+    for split in ("train", "valid", "test"):
+        articles = "".join(f" = Title {i} = \n \n Text {i} . \n" for i in range(20))
+        (tmp_path / "wikitext-2" / f"wiki.{split}.tokens").write_text(articles)
     return tmp_path
 
 

@@ -66,7 +66,7 @@ def test_a_mistake_names_its_place(tmp_path: Path, name: str, data: bytes, said:
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="does not exist"):
         TextFiles(tmp_path / "no.txt")
-    with pytest.raises(DataError, match=r"holds no \.txt files"):
+    with pytest.raises(DataError, match=r"holds no \.txt files and no \.jsonl"):
         TextFiles(tmp_path)
     with pytest.raises(DataError, match="plain text has none"):
         TextFiles(write(tmp_path / "a.txt", "x"), column="text")
@@ -122,3 +122,37 @@ def test_documents_are_kept_apart_in_pieces(tmp_path: Path) -> None:
         write(tmp_path / f"{i}.txt", f"text {i}")
     assert list(Pieces(TextFiles(tmp_path))) == ["text 0", None, "text 1", None, "text 2"]
     assert list(Texts(TextFiles(tmp_path))) == ["text 0", "text 1", "text 2"]
+
+
+def test_patterns_and_several_paths_are_taken_in_order(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.txt", "c/d.txt.gz"):
+        write(tmp_path / name, f"in {name}")
+    write(tmp_path / "c" / "e.jsonl.gz", json.dumps({"text": "one"}) + "\n" + json.dumps({"text": "two"}))
+    assert texts(TextFiles(f"{tmp_path}/*.txt")) == ["in a.txt", "in b.txt"]
+    assert texts(TextFiles(tmp_path / "c")) == ["in c/d.txt.gz", "one", "two"]
+    assert texts(TextFiles(f"{tmp_path}/b.txt,{tmp_path}/c,{tmp_path}/a*")) == [
+        *("in b.txt", "in c/d.txt.gz", "one", "two", "in a.txt")
+    ]
+    with pytest.raises(DataError, match="matches no file"):
+        TextFiles(f"{tmp_path}/*.md")
+    with pytest.raises(DataError, match="does not exist"):
+        TextFiles(f"{tmp_path}/a.txt,{tmp_path}/no.txt")
+
+
+def test_wikitext_articles_are_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from regard.data.catalogue import open_data
+
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path))
+    with pytest.raises(DataError, match=r"wikitext-2: wiki\.train\.tokens .* put it there"):
+        open_data("wikitext-2", form="text")
+    lines = " \n = One = \n \n Some text . \n = = Part = = \n more \n \n = Two = \n \n end \n"
+    write(tmp_path / "wikitext-2" / "wiki.valid.tokens", lines)
+    documents = open_data("wikitext-2", split="valid", form="text")
+    assert (
+        texts(documents)
+        == texts(documents)
+        == [
+            " = One = \n \n Some text . \n = = Part = = \n more \n \n",
+            " = Two = \n \n end \n",
+        ]
+    )

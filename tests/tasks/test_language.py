@@ -264,9 +264,9 @@ def test_it_writes_beyond_its_context(runs: dict[str, Path], preset: str) -> Non
 @every_run
 def test_a_beam_is_likelier_than_the_greedy_way(runs: dict[str, Path], preset: str, regard: Say) -> None:
     generator = load_generator(runs[preset])
-    greedy, best = (generator("Ann greets ", tokens=12, **some) for some in ({"temperature": 0}, {"beam": 4}))
+    greedy, best = (generator("Ann greets ", tokens=12, **some) for some in ({"temperature": 0}, {"beam": 8}))
     assert generator.score(best).nats <= generator.score(greedy).nats + 1e-4
-    code, out, _ = regard("generate", runs[preset], "Ann greets ", "--tokens", 12, "--beam", 4)
+    code, out, _ = regard("generate", runs[preset], "Ann greets ", "--tokens", 12, "--beam", 8)
     assert (code, out) == (0, best + "\n")
 
 
