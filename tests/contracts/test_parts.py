@@ -130,11 +130,17 @@ def test_an_initialisation_leaves_nothing_unset(config: InitConfig) -> None:
 
 
 def test_zero_outputs_make_a_new_model_pass_its_embedding_on() -> None:
-    model = build("gpt-char", layers=2).eval()
+    model = build("gpt-tiny", layers=2).eval()
     assert model.config.init == Normal(std=0.02, zero_outputs=True)
     ids, context = torch.randint(0, 60, (2, 5)), whole(2, 5)
     torch.testing.assert_close(model.features(ids), model.decoder.norm(model.embedding(ids, context)))
     assert model.decoder.blocks[0].feedforward.up.weight.std().item() == pytest.approx(0.02, rel=0.05)
+
+
+def test_tables_may_start_from_a_deviation_of_their_own() -> None:
+    model = build("gpt-char", layers=1)
+    assert model.embedding.tokens.weight.std().item() == pytest.approx(1, rel=0.1)
+    assert model.head.weight.std().item() == pytest.approx(0.02, rel=0.1)
 
 
 def test_xavier_counts_each_fused_matrix_by_itself() -> None:
