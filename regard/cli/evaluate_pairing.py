@@ -16,6 +16,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what belongs to them."""
     import numpy as np
 
+    from regard.tasks.certainty import calibration_error, label_intervals
     from regard.tasks.correlation import matthews, pearson, spearman
     from regard.tasks.examples import JudgedData
     from regard.tasks.label_scores import all_scores
@@ -28,8 +29,9 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     pairs = list(JudgedData(**where(options)).pairs())
     gold = [pair.label for pair in pairs]
     scores = [pair.score for pair in pairs] if judge.scale is not None else []
-    if judge.scale is None:
-        numbers_of(as_labelled(pairs), judge.labels, "test")  # a label that it cannot give is a mistake in the data
+    right = np.zeros(0, dtype=np.int64)
+    if judge.scale is None:  # a label that it cannot give is a mistake in the data
+        right = np.array(numbers_of(as_labelled(pairs), judge.labels, "test"))
     start = time.perf_counter()
     with counting("pairs judged", len(pairs)) as done:
         verdicts = judge.judge(texts_of(pairs), options.batch, say, done)
@@ -38,9 +40,14 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
         error = float(np.abs(verdicts[:, 0] - np.array(scores)).mean())
         found = {"pearson": pearson(scores, verdicts[:, 0]), "spearman": spearman(scores, verdicts[:, 0])}
         return {**found, "mean error": error, "pairs": len(pairs), **speed}
-    found_labels = [judge.labels[i] for i in verdicts.argmax(1)]
+    best = verdicts.argmax(1)
+    found_labels = [judge.labels[i] for i in best]
     plain = all_scores(gold, found_labels)
-    return {"pairs": plain.pop("texts"), "matthews": matthews(gold, found_labels), **plain, **speed}
+    trust = {
+        "intervals": label_intervals(right, best, len(judge.labels)),
+        "calibration_error": calibration_error(verdicts, right),
+    }
+    return {"pairs": plain.pop("texts"), "matthews": matthews(gold, found_labels), **plain, **trust, **speed}
 
 
 def table(result: dict[str, Any]) -> str:
