@@ -24,8 +24,9 @@ class AdaptedLinear(Linear):
         for parameter in layer.parameters():
             parameter.requires_grad_(False)
         self.factor = scale / rank
-        self.down = nn.Parameter(torch.randn(rank, self.in_features) * self.in_features**-0.5)
-        self.up = nn.Parameter(torch.zeros(self.out_features, rank))
+        like = layer.weight.detach()
+        self.down = nn.Parameter(like.new_empty(rank, self.in_features).normal_(std=self.in_features**-0.5))
+        self.up = nn.Parameter(like.new_zeros(self.out_features, rank))
 
     def forward(self, x: Tensor) -> Tensor:
         return super().forward(x) + F.linear(F.linear(x, self.down), self.up) * self.factor

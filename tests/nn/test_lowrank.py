@@ -9,13 +9,13 @@ import torch
 from regard.checkpoint import weights_of
 from regard.nn.linear import Linear
 from regard.nn.lowrank import AdaptedLinear, adapt, merge, merged
-from tests.helpers import built, encoder, tokens
+from tests.helpers import built, encoder
 
-ROWS = tokens(2, 5)
+ROWS = torch.tensor([[3, 7, 1, 9, 4], [8, 2, 5, 5, 6]])
 
 
 def adapted(rank: int = 2) -> Any:
-    model = built(encoder())
+    model = built(encoder()).double()
     adapt(model, rank, scale=4.0)
     return model
 
@@ -29,7 +29,7 @@ def learnt(model: Any) -> Any:
 
 
 def test_an_adapter_that_has_not_learnt_changes_nothing() -> None:
-    plain = built(encoder())
+    plain: Any = built(encoder()).double()
     expected = plain.encode(ROWS).states
     adapt(plain, rank=2, scale=4.0)
     torch.testing.assert_close(plain.encode(ROWS).states, expected)
@@ -55,7 +55,7 @@ def test_it_adds_a_product_of_the_rank() -> None:
 
 
 def test_merged_weights_are_those_of_the_plain_model() -> None:
-    model, plain = learnt(adapted()), built(encoder())
+    model, plain = learnt(adapted()), built(encoder()).double()
     weights = merged(model, weights_of(model))
     assert weights.keys() == dict(plain.named_parameters()).keys()
     plain.load_state_dict(weights, strict=False)
