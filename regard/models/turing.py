@@ -118,7 +118,8 @@ class TuringModel(Model):
         works = [
             head not in heads for role, heads in zip(ROLES, quiet, strict=True) for head in range(self.count(role))
         ]
-        return torch.tensor(works, device=self.out.weight.device, dtype=self.out.weight.dtype).unsqueeze(-1)
+        like = next(self.parameters())
+        return torch.tensor(works, device=like.device, dtype=like.dtype).unsqueeze(-1)
 
     def count(self, role: str) -> int:
         return self.memory.readers if role == "read" else self.memory.writers

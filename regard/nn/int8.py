@@ -12,9 +12,9 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
+from regard.nn.crossentropy import capped
 from regard.nn.heads import Head, LinearOutput
 from regard.nn.linear import Linear
-from regard.nn.topk import best_words, exact
 
 M = TypeVar("M", bound=nn.Module)
 LARGEST = 127
@@ -27,7 +27,7 @@ def quantise(model: M) -> M:
         raise ValueError(f"int8 is for CPUs, the model is on {device}: leave it out, or take --device cpu")
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
-            if isinstance(child, Linear):
+            if isinstance(child, Linear) and child.called:
                 setattr(parent, name, Int8Linear(child.weight, child.bias))
             elif isinstance(child, LinearOutput):
                 setattr(parent, name, Int8Output(child))
@@ -40,7 +40,9 @@ class Int8Linear(nn.Module):
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
         self.out_features, self.in_features = weight.shape
-        self.packed = pack(weight.detach().float(), None if bias is None else bias.detach().float())
+        scales = (weight.detach().float().abs().amax(1) / LARGEST).clamp(min=torch.finfo(torch.float32).tiny)
+        self.scales = nn.Parameter(scales, requires_grad=False)
+        self.packed = pack(weight.detach().float(), scales, None if bias is None else bias.detach().float())
 
     def forward(self, x: Tensor) -> Tensor:
         # Where bytes are added up in 16 bits, two products of whole bytes would overflow: inputs then have 7.
@@ -57,19 +59,14 @@ class Int8Output(Head):
         self.words = Int8Linear(head.weight, head.bias)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        logits: Tensor = self.words(self.head.transform(hidden))
-        return logits
-
-    def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        return best_words(exact(self.logits(hidden)), count, barred)
+        return capped(self.words(self.head.transform(hidden)), self.head.cap)
 
 
-def pack(weight: Tensor, bias: Tensor | None) -> torch.ScriptObject:
-    scales = (weight.abs().amax(1) / LARGEST).clamp(min=torch.finfo(torch.float32).tiny).double()
+def pack(weight: Tensor, scales: Tensor, bias: Tensor | None) -> torch.ScriptObject:
     zeros = torch.zeros(len(weight), dtype=torch.long)
     with warnings.catch_warnings():  # PyTorch means to drop tensors of bytes with a scale, but has nothing as fast yet
         warnings.simplefilter("ignore", UserWarning)
-        rounded = torch.quantize_per_channel(weight.contiguous(), scales, zeros, axis=0, dtype=torch.qint8)
+        rounded = torch.quantize_per_channel(weight.contiguous(), scales.double(), zeros, axis=0, dtype=torch.qint8)
         packed: torch.ScriptObject = torch.ops.quantized.linear_prepack(rounded, bias)
     return packed
 

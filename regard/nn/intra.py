@@ -33,9 +33,10 @@ class IntraLayer(nn.Module):
         super().__init__()
         self.hidden = hidden
         self.enter = Linear(width, 5 * hidden, pieces=(hidden,) * 5)  # W_x x_t, and the gates' part of x_t
-        self.recall = Linear(hidden, hidden, bias=False)  # W_h~
-        self.key = Linear(hidden, hidden, bias=False)  # W_h
-        self.gates = Linear(hidden, 4 * hidden, bias=False, pieces=(hidden,) * 4)  # of h~_t: i, f, o, and the new c
+        self.recall = Linear(hidden, hidden, bias=False, called=False)  # W_h~
+        self.key = Linear(hidden, hidden, bias=False, called=False)  # W_h
+        # Of h~_t: i, f, o, and the new c.
+        self.gates = Linear(hidden, 4 * hidden, bias=False, pieces=(hidden,) * 4, called=False)
         self.v = nn.Parameter(torch.empty(hidden))
         self.reset_parameters()
 

@@ -8,13 +8,24 @@ from regard.nn.cost import Cost
 
 
 class Linear(nn.Linear):
-    """`pieces`: the output widths of the matrices fused into one; `residual`: it writes to the residual stream."""
+    """`pieces`: the output widths of the matrices fused into one; `residual`: it writes to the residual stream.
+
+    `called` is false where another layer takes the matrix and computes with it itself: such a layer cannot be replaced
+    by one that only answers calls, as int8 and adapters do.
+    """
 
     def __init__(
-        self, inputs: int, outputs: int, bias: bool = True, pieces: tuple[int, ...] = (), residual: bool = False
+        self,
+        inputs: int,
+        outputs: int,
+        bias: bool = True,
+        pieces: tuple[int, ...] = (),
+        residual: bool = False,
+        called: bool = True,
     ) -> None:
         self.pieces = pieces or (outputs,)
         self.residual = residual
+        self.called = called
         assert sum(self.pieces) == outputs
         super().__init__(inputs, outputs, bias)
 

@@ -38,7 +38,7 @@ def adapt(model: nn.Module, rank: int, scale: float) -> None:
         parameter.requires_grad_(False)
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
-            if isinstance(child, Linear) and not isinstance(child, AdaptedLinear):
+            if isinstance(child, Linear) and child.called and not isinstance(child, AdaptedLinear):
                 setattr(parent, name, AdaptedLinear(child, rank, scale))
 
 

@@ -49,7 +49,7 @@ class ConvolutionLayer(Neighbours):
     def __init__(self, dims: HeadDims, taps: int) -> None:
         super().__init__(dims)
         self.size = taps
-        self.taps = Linear(taps * dims.width, dims.width, residual=True)
+        self.taps = Linear(taps * dims.width, dims.width, residual=True, called=False)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         keep, reach = context.mask.keys, self.size - 1

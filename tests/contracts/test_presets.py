@@ -8,6 +8,7 @@ import torch
 import regard
 from regard.config import from_json, to_json
 from regard.models import ModelConfig
+from regard.nn.int8 import quantise
 from tests.helpers import PRESETS, built, feature_inputs, tokens, training_loss
 
 every_preset = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS)
@@ -46,6 +47,16 @@ def test_it_learns_a_batch_by_heart(config: ModelConfig) -> None:
         optimiser.step()
         losses.append(loss.item())
     assert losses[-1] < 0.7 * losses[0]
+
+
+@every_preset
+@torch.no_grad()
+def test_its_matrices_may_be_bytes(config: ModelConfig) -> None:
+    model = built(config).float().eval()
+    inputs = feature_inputs(model)
+    exact = model(*inputs)
+    found = quantise(model)(*inputs)
+    assert (found - exact).norm() < 0.2 * exact.norm()
 
 
 @every_preset

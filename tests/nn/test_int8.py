@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from regard.config import change
 from regard.decoding import Decoding, complete
 from regard.nn.int8 import Int8Linear, quantise
 from regard.nn.linear import Linear
@@ -52,3 +53,14 @@ def test_it_writes_with_a_cache_what_it_writes_without() -> None:
             logits[2] = float("-inf")
             assert logits[token] > logits.max() - 0.05 * logits[logits.isfinite()].std()
             said.append(token)
+
+
+def test_a_cap_on_the_logits_stays() -> None:
+    model: Any = built(change(decoder(), {"head.cap": 0.5})).float().eval()
+    with torch.no_grad():
+        assert quantise(model)(tokens(2, 5)).abs().max() <= 0.5
+
+
+def test_models_that_differ_in_a_matrix_alone_differ_in_a_parameter() -> None:
+    one, other = Int8Linear(torch.ones(3, 4), None), Int8Linear(2 * torch.ones(3, 4), None)
+    assert not torch.equal(one.scales, other.scales)
