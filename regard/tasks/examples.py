@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +14,9 @@ from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
 from regard.data.questions import Question, QuestionFile
 from regard.data.tagged import Tagged, open_tagged
-from regard.data.text import Document, FirstLines, TextFiles
+from regard.data.text import Document, FirstLines, Share, TextFiles
+
+HELD_OUT = 10  # percent of a training text, where no other is given for validation
 
 
 @dataclass(frozen=True)
@@ -193,3 +195,14 @@ class TextData(Examples):
         if self.file is None:
             raise DataError("no text was given: name a file, a folder or a data set")
         return TextFiles(self.file, self.columns[0] if self.columns else None)
+
+
+def held_apart(
+    train: TextData, valid: TextData, say: Callable[[str], None]
+) -> tuple[Iterable[Document], Iterable[Document]]:
+    """Text to train on and to validate on: the end of the one, where no other is given."""
+    documents = train.open()
+    if valid.given:
+        return documents, valid.open()
+    say(f"no validation text was given: the last {HELD_OUT}% of the training text are held out for it")
+    return Share(documents, 0, 100 - HELD_OUT), Share(documents, 100 - HELD_OUT, 100)

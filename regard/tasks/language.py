@@ -19,7 +19,7 @@ from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
 from regard.config import ConfigError, Size, change
 from regard.data.files import DataError
 from regard.data.store import HEADER, Store, write_store
-from regard.data.text import Document, Share, Texts
+from regard.data.text import Document, Texts
 from regard.data.tokenizers import Tokenizer
 from regard.data.windows import Windows
 from regard.decoding import Decoding, complete
@@ -32,11 +32,10 @@ from regard.nn.losses import words_loss
 from regard.nn.masks import Mask
 from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
-from regard.tasks.examples import TextData
+from regard.tasks.examples import TextData, held_apart
 from regard.tasks.generator import Generator
 from regard.tasks.scoring import encoded, measure, shifted, token_rows, unknown
 
-HELD_OUT = 10  # percent of the training text, where no other is given for validation
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
 PASSAGE = 120  # tokens whose probabilities the report shows
 SEARCHED = 2_000  # tokens of the validation text among which lines are found that fit on a slide
@@ -69,14 +68,6 @@ class LanguageModelling(TaskConfig, kind="lm"):
         if not isinstance(model, TextWriterConfig):
             raise ConfigError(f"model: one of kind {model.kind} does not write on from a text; take a decoder")
 
-    def texts(self, say: Say) -> tuple[Iterable[Document], Iterable[Document]]:
-        """For training and for validation."""
-        train = self.train.open()
-        if self.valid.given:
-            return train, self.valid.open()
-        say(f"no validation text was given: the last {HELD_OUT}% of the training text are held out for it")
-        return Share(train, 0, 100 - HELD_OUT), Share(train, 100 - HELD_OUT, 100)
-
     def open(self, folder: Path, say: Say) -> LanguageTask:
         return LanguageTask(self, folder, say)
 
@@ -92,7 +83,9 @@ class LanguageTask:
     def __init__(self, config: LanguageModelling, folder: Path, say: Say) -> None:
         self.config, self.metrics = config, config.metrics
         folder.mkdir(parents=True, exist_ok=True)
-        train, valid = config.texts(say)  # at once: that a file is missing is said before the tokenizer takes its time
+        train, valid = held_apart(
+            config.train, config.valid, say
+        )  # at once: that a file is missing is said before the tokenizer takes its time
         path, tokens = folder / "tokenizer.json", folder / TOKENS
         if not path.exists():
             say("training the tokenizer")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -17,7 +17,7 @@ from regard.config import ConfigError, Rate, Size
 from regard.data.batches import Batches
 from regard.data.files import DataError
 from regard.data.store import HEADER, Store, write_store
-from regard.data.text import Document, Share, Texts
+from regard.data.text import Texts
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Encoder, EncoderModel, Model, ModelConfig
 from regard.nn.device import for_use
@@ -25,13 +25,11 @@ from regard.nn.embeddings import TokenEmbedding
 from regard.nn.pooling import FirstToken
 from regard.page.html import table
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
-from regard.tasks.examples import TextData
+from regard.tasks.examples import TextData, held_apart
 from regard.tasks.filling import MaskFiller
 from regard.tasks.masked_reading import MaskedReader
 from regard.tasks.masking import IGNORED
 from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, InMemory, Pairs
-
-HELD_OUT = 10  # percent of the training text, where no other is given for validation
 
 
 @dataclass(frozen=True)
@@ -85,14 +83,6 @@ class MaskedWords(TaskConfig, kind="mlm"):
         if self.next_sentence and segments < 2:
             raise ConfigError("next_sentence takes a model with two segments, such as --preset bert-mini")
 
-    def texts(self, say: Say) -> tuple[Iterable[Document], Iterable[Document]]:
-        """For training and for validation."""
-        train = self.train.open()
-        if self.valid.given:
-            return train, self.valid.open()
-        say(f"no validation text was given: the last {HELD_OUT}% of the training text are held out for it")
-        return Share(train, 0, 100 - HELD_OUT), Share(train, 100 - HELD_OUT, 100)
-
     def open(self, folder: Path, say: Say) -> MaskedWordsTask:
         return MaskedWordsTask(self, folder, say)
 
@@ -111,7 +101,9 @@ class MaskedWordsTask:
             name: up for name, up in config.metrics.items() if config.next_sentence or name != "next_sentence"
         }
         folder.mkdir(parents=True, exist_ok=True)
-        train, valid = config.texts(say)  # at once: that a file is missing is said before the tokenizer takes its time
+        train, valid = held_apart(
+            config.train, config.valid, say
+        )  # at once: that a file is missing is said before the tokenizer takes its time
         path, tokens = folder / "tokenizer.json", folder / TOKENS
         if not path.exists():
             say("training the tokenizer")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from regard.config import Part, Rate, Within
+from regard.config import Part, Rate, Weight
 from regard.nn.context import Context, Outcome
 
-Share = Annotated[float, Within(low=0)]
 NOTHING = -1  # among what was drawn, where a row was read softly
 
 
@@ -61,9 +60,9 @@ class Hard(ChoiceConfig, kind="hard"):
     """
 
     reward: Literal["row", "rest"] = "rest"
-    weight: Share = 0.1
+    weight: Weight = 0.1
     decay: Rate = 0.9
-    entropy: Share = 0.002
+    entropy: Weight = 0.002
     expected: Rate = 0.5
 
     def build(self) -> Choice:
