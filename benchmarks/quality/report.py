@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.quality.watch import Series
+from benchmarks.quality.watch import Point, Series
 from benchmarks.table import markdown
 
 COLUMNS = (
@@ -23,21 +23,20 @@ COLUMNS = (
 def cells(one: Series, ours: Series | None, target: float) -> list[str]:
     if not one.points:
         return [one.side.title, f"not available: {one.failure}"]
-    point, mine = one.reached(target), ours.reached(target) if ours else None
-    if point is None:
-        reached = ["not reached", "", "", "", ""]
-    else:
-        reached = [f"{point.seconds:,.0f}", f"{point.validating:,.0f}", f"{point.step:,}"]
-        reached += (
-            ["–", "–"]
-            if mine is None
-            else [
-                f"{point.seconds / mine.seconds:.2f}",
-                f"{(point.seconds - point.validating) / (mine.seconds - mine.validating):.2f}",
-            ]
-        )
-    best, last = max(point.bleu for point in one.points), one.points[-1]
+    last, mine = one.points[-1], ours.reached(target) if ours else None
+    point, over = one.reached(target) or last, "" if one.reached(target) else "over "  # it takes longer than we waited
+    reached = [f"{over}{point.seconds:,.0f}", f"{point.validating:,.0f}", f"{over}{point.step:,}"]
+    reached += ratios(point, mine, over)
+    best = max(point.bleu for point in one.points)
     return [one.side.title, *reached, f"{best:.2f}", f"{last.seconds:,.0f}", f"{max(last.foreign_cores, 0.0):.2f}"]
+
+
+def ratios(point: Point, ours: Point | None, over: str) -> list[str]:
+    """Times our seconds, in all and without validations."""
+    if ours is None:
+        return ["–", "–"]
+    training = (point.seconds - point.validating) / (ours.seconds - ours.validating)
+    return [f"{over}{point.seconds / ours.seconds:.2f}", f"{over}{training:.2f}"]
 
 
 def table(series: Sequence[Series], target: float) -> str:
