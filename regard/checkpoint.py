@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from regard.config import from_dict, nearest
 from regard.data.store import HEADER, Store
 from regard.data.tokenizers import Tokenizer
-from regard.models import Model, ModelConfig
+from regard.models import Model, ModelConfig, TextModelConfig
 
 FORMAT = 1  # of the run folder; raised when older readers could misread it
 
@@ -299,9 +299,14 @@ def load_both(run: Run) -> tuple[Model, Tokenizer]:
     if text is None:
         raise RunError(f"{run.config_path}: a model of kind {model.config.kind!r} reads no text")
     tokenizer = load_tokenizer(run)
-    if tokenizer.vocabulary != text.vocabulary:
+    check_together(run, tokenizer, text)
+    return model, tokenizer
+
+
+def check_together(run: Run, tokenizer: Tokenizer, model: TextModelConfig) -> None:
+    """A model has a vector for each piece of its own tokenizer."""
+    if tokenizer.vocabulary != model.vocabulary:
         raise RunError(
-            f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {text.vocabulary}: "
+            f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {model.vocabulary}: "
             "they do not belong together"
         )
-    return model, tokenizer

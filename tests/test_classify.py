@@ -112,6 +112,8 @@ def test_evaluating_gives_accuracy_f1_each_class_and_the_confusion(home: Path, r
     assert sum(sum(row.values()) for row in result["confusion"].values()) == 60
     f1 = [one["f1"] for one in result["classes"].values()]
     assert result["macro_f1"] == pytest.approx(sum(f1) / 3)
+    low, high = result["intervals"]["matthews"]
+    assert 0.9 < low <= result["matthews"] <= high <= 1
     code, out, _ = regard("evaluate", home / preset, "--data", home / "test.tsv")
     assert "accuracy" in out
     assert "right ↓ found →" in out
@@ -303,5 +305,5 @@ def test_options_that_mean_nothing_here_are_named(home: Path, regard: Say) -> No
 def test_samples_and_metrics_are_recorded(home: Path) -> None:
     records = read_records(Run(home / "classifier").metrics_path)
     last = [record for record in records if record["event"] == "validation"][-1]
-    assert list(last["metrics"]) == ["accuracy", "macro_f1", "loss"]
+    assert list(last["metrics"]) == ["accuracy", "macro_f1", "matthews", "loss"]
     assert set(last["samples"][0]) == {"source", "output", "reference"}

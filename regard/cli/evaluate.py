@@ -19,6 +19,7 @@ EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "fewshot": "regard.cli.evaluate_fewshot",
     "tag": "regard.cli.evaluate_tagging",
     "answer": "regard.cli.evaluate_answering",
+    "similar": "regard.cli.evaluate_relating",
     "mlm": "regard.cli.evaluate_mlm",
     "bilm": "regard.cli.evaluate_bilm",
 }
@@ -31,10 +32,12 @@ def add(verbs: Any) -> None:
         help="score a run on held-out examples",
         description="Score a run on held-out examples, whatever it was trained for. Of a translator: BLEU, chrF and "
         "TER with sacreBLEU's signatures, speed, BLEU by length, and the alignment error rate where gold alignments "
-        "are given. Of a classifier: accuracy, macro-F1, each class, and what was taken for what. Of a tagger: "
-        "accuracy, macro-F1 and each tag. Of pairs: accuracy, macro-F1 and Matthews, or Pearson and Spearman. Of a "
-        "language model: bits per byte, perplexity by token and by word; --stride N moves its context on by so many "
-        "tokens (half of it by default; 1 is exact and slow).",
+        "are given. Of a classifier: accuracy, macro-F1, Matthews, each class, and what was taken for what. Of a "
+        "tagger: accuracy, macro-F1 and each tag; precision, recall and F1 of entities where tags mark them (B-, I-). "
+        "Of pairs: accuracy, macro-F1 and Matthews, or Pearson and Spearman. Of vectors (`similar`, or an encoder "
+        "without a task): Spearman and Pearson of cosines against scores, or how often what belongs together is "
+        "nearest. Of a language model: bits per byte, perplexity by token and by word; --stride N moves its context on "
+        "by so many tokens (half of it by default; 1 is exact and slow).",
         epilog="Any field of the search is an option, as for `regard translate`. Gold alignments are a column "
         '"alignment" of a JSONL or CSV file ("0-0 1-2"); the phrasebook has them.\n\n'
         "examples:\n"
@@ -42,7 +45,8 @@ def add(verbs: Any) -> None:
         "  regard evaluate runs/my --source test.en --target test.de --against runs/other\n"
         "  regard evaluate runs/demo --data phrasebook --split test --count 500 --beam 5 --json\n"
         "  regard evaluate runs/reviews --data imdb --split valid\n"
-        "  regard evaluate runs/tagger --data phrasebook --split test\n",
+        "  regard evaluate runs/tagger --data phrasebook --split test\n"
+        "  regard evaluate runs/minilm --data stsb --split valid\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -50,7 +54,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--data", metavar="FILE|NAME", help="a file of examples, or a named data set")
     verb.add_argument("--source", metavar="FILE", help="the source side of two parallel files")
     verb.add_argument("--target", metavar="FILE", help="the target side of two parallel files")
-    verb.add_argument("--columns", metavar="A,B", help="the columns of a JSONL or CSV file")
+    verb.add_argument("--columns", metavar="A,B", help="the columns of a file, by name or, in TSV, by number")
     verb.add_argument("--languages", metavar="en-fr", help="the languages of a named data set, or its way to label")
     verb.add_argument("--split", default="test", help="the split of a named data set (default test)")
     verb.add_argument("--count", type=positive, help="at most so many examples")
@@ -69,7 +73,8 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import Run
 
-    kind = Run(options.run).section("task").get("kind")
+    about = Run(options.run).read_config()
+    kind = about["task"].get("kind") if "task" in about else "similar"  # without a task an encoder makes vectors
     if kind not in EVALUATORS:
         raise ValueError(f"{options.run} was trained for the task {kind!r}, which has no scores of its own")
     if kind != "translate":

@@ -12,8 +12,11 @@ from regard.cli.progress import counting
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, as shares."""
-    from regard.tasks.answerer import answer_scores
+    import numpy as np
+
+    from regard.tasks.answerer import answer_scores, exact, overlap
     from regard.tasks.answering import load_answerer, right_of
+    from regard.tasks.certainty import intervals
     from regard.tasks.examples import QuestionData
 
     if changes := read_changes(rest):
@@ -22,12 +25,20 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     questions = list(QuestionData(**where(options)).open())
     with counting("windows read") as done:
         found = answerer.answer([(one.question, one.context) for one in questions], batch=options.batch, done=done)
-    scores = answer_scores([answer.text for answer in found], [right_of(one) for one in questions])
-    return {**scores, "questions": len(questions)}
+    texts, right = [answer.text for answer in found], [right_of(one) for one in questions]
+    shares = {
+        name: np.array([share(*one) for one in zip(texts, right, strict=True)])
+        for name, share in (("f1", overlap), ("exact", exact))
+    }
+    sure = intervals(lambda chosen: {name: float(one[chosen].mean()) for name, one in shares.items()}, len(questions))
+    return {**answer_scores(texts, right), "intervals": sure, "questions": len(questions)}
 
 
 def table(result: dict[str, Any]) -> str:
     """As a person reads it."""
+    from regard.cli.evaluate_classification import between
+
     names = {"f1": "F1", "exact": "exact", "f1_answered": "F1 (answered)", "none_right": "none, rightly"}
-    rows = [f"{title:<15}{result[name]:.4f}" for name, title in names.items() if name in result]
+    sure = {name: f"  (95% of such test sets: {between(result, name)})" for name in result["intervals"]}
+    rows = [f"{title:<15}{result[name]:.4f}{sure.get(name, '')}" for name, title in names.items() if name in result]
     return "\n".join([*rows, f"{result['questions']:,} questions"])

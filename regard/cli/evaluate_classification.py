@@ -1,4 +1,4 @@
-"""How `regard evaluate` scores a classifier: accuracy, macro-F1, each class, and what was taken for what."""
+"""How `regard evaluate` scores a classifier: accuracy, macro-F1, Matthews, each class, and what was taken for what."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
     from regard.tasks.certainty import calibration_error, label_intervals
     from regard.tasks.classification import load_classifier
+    from regard.tasks.correlation import matthews
     from regard.tasks.label_scores import all_scores
     from regard.tasks.text_classifier import numbers_of
 
@@ -34,9 +35,10 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     with counting("texts classified", len(examples)) as done:
         chances = classifier.probabilities([example.text for example in examples], options.batch, say, done)
     seconds, found = time.perf_counter() - start, chances.argmax(1)
-    scores = all_scores([example.label for example in examples], [classifier.labels[i] for i in found])
+    gold, labels = [example.label for example in examples], [classifier.labels[i] for i in found]
     return {
-        **scores,
+        **all_scores(gold, labels),
+        "matthews": matthews(gold, labels),
         "intervals": label_intervals(right, found, len(classifier.labels)),
         "calibration_error": calibration_error(chances, right),
         "texts per second": len(examples) / seconds,
@@ -63,6 +65,7 @@ def table(result: dict[str, Any]) -> str:
     lines = [
         f"accuracy  {result['accuracy']:.4f}  (95% of such test sets: {between(result, 'accuracy')})",
         f"macro-F1  {result['macro_f1']:.4f}  ({between(result, 'macro_f1')})",
+        f"Matthews  {result['matthews']:.4f}  ({between(result, 'matthews')})",
         f"its probabilities are {result['calibration_error']:.3f} off on the mean (expected calibration error)",
         f"texts     {result['texts']:,}  ({result['texts per second']:,.0f} a second)",
         "",

@@ -16,8 +16,8 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what belongs to them."""
     import numpy as np
 
-    from regard.tasks.certainty import calibration_error, label_intervals
-    from regard.tasks.correlation import matthews, pearson, spearman
+    from regard.tasks.certainty import calibration_error, intervals, label_intervals
+    from regard.tasks.correlation import correlations, matthews
     from regard.tasks.examples import JudgedData
     from regard.tasks.label_scores import all_scores
     from regard.tasks.pairing import as_labelled, load_judge, texts_of
@@ -38,8 +38,9 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     speed = {"pairs per second": len(pairs) / (time.perf_counter() - start)}
     if judge.scale is not None:
         error = float(np.abs(verdicts[:, 0] - np.array(scores)).mean())
-        found = {"pearson": pearson(scores, verdicts[:, 0]), "spearman": spearman(scores, verdicts[:, 0])}
-        return {**found, "mean error": error, "pairs": len(pairs), **speed}
+        found = correlations(np.array(scores), verdicts[:, 0])
+        sure = intervals(lambda chosen: correlations(np.array(scores)[chosen], verdicts[chosen, 0]), len(pairs))
+        return {**found, "intervals": sure, "mean error": error, "pairs": len(pairs), **speed}
     best = verdicts.argmax(1)
     found_labels = [judge.labels[i] for i in best]
     plain = all_scores(gold, found_labels)
@@ -52,11 +53,12 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """As a person reads it."""
+    from regard.cli.evaluate_classification import between
     from regard.cli.evaluate_classification import table as classes
 
     pairs = f"pairs     {result['pairs']:,}  ({result['pairs per second']:,.0f} a second)"
     if "pearson" in result:
-        names = {"pearson": "Pearson", "spearman": "Spearman", "mean error": "error"}
-        return "\n".join([*(f"{names[key]:<10}{result[key]:.4f}" for key in names), pairs])
-    alike = {**result, "texts": result["pairs"], "texts per second": result["pairs per second"]}
-    return f"Matthews  {result['matthews']:.4f}\n" + classes(alike)
+        names = {"pearson": "Pearson", "spearman": "Spearman"}
+        rows = [f"{title:<10}{result[key]:.4f}  ({between(result, key)})" for key, title in names.items()]
+        return "\n".join([*rows, f"error     {result['mean error']:.4f}", pairs])
+    return classes({**result, "texts": result["pairs"], "texts per second": result["pairs per second"]})

@@ -1,9 +1,10 @@
-"""How `regard evaluate` scores a tagger: accuracy, macro-F1, and each tag's own scores."""
+"""How `regard evaluate` scores a tagger: accuracy, macro-F1, entities where tags mark them, and each tag's scores."""
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from regard.cli.progress import counting
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what belongs to them."""
+    from regard.tasks.certainty import intervals
+    from regard.tasks.entities import count_entities, scheme_of
     from regard.tasks.examples import TaggedData
     from regard.tasks.labels import accuracy, label_scores, macro_f1
     from regard.tasks.tagging import load_tagger
@@ -28,9 +31,19 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     seconds = time.perf_counter() - start
     gold = [tag for sentence in sentences for tag in sentence.tags]
     found = [tag for tags in tagged for tag in tags]
+    marked: dict[str, Any] = {}
+    if scheme := scheme_of(tagger.names):
+        counts = count_entities([sentence.tags for sentence in sentences], tagged)
+        marked = {
+            "scheme": scheme,
+            **counts.scores(),
+            "intervals": intervals(counts.scores, len(sentences)),
+            "entities": counts.by_type(),
+        }
     return {
         "accuracy": accuracy(gold, found),
         "macro_f1": macro_f1(gold, found),
+        **marked,
         "tags": {
             score.name: {
                 "precision": score.precision,
@@ -54,7 +67,7 @@ def where(options: argparse.Namespace) -> dict[str, Any]:
     if not options.data:
         raise ValueError("there is nothing to score: give --data, a file or the name of a data set")
     if options.data in DATA_SETS or not (Path(options.data).suffix or Path(options.data).exists()):
-        own = Run(options.run).section("task").get("valid", {})  # the language that it was trained on
+        own = Run(options.run).read_config().get("task", {}).get("valid", {})  # the language that it was trained on
         languages = options.languages or (own.get("languages") if own.get("name") == options.data else None)
         return {"name": options.data, "languages": languages, "split": options.split, "count": options.count}
     columns = tuple(options.columns.split(",")) if options.columns else None
@@ -66,10 +79,19 @@ def table(result: dict[str, Any]) -> str:
     lines = [
         f"accuracy {result['accuracy']:.4f}  macro-F1 {result['macro_f1']:.4f}",
         f"{result['sentences']:,} sentences, {result['words']:,} words, {result['words per second']:,.0f} a second",
-        "",
-        f"{'tag':<12}{'precision':>10}{'recall':>10}{'F1':>10}{'words':>10}",
     ]
-    for name, one in result["tags"].items():
+    if "entity_f1" in result:
+        low, high = result["intervals"]["entity_f1"]
+        whole = f"precision {result['entity_precision']:.4f}  recall {result['entity_recall']:.4f}"
+        sure = f"(95% of such test sets: {low:.4f}–{high:.4f})"
+        lines.insert(1, f"entities ({result['scheme']}): F1 {result['entity_f1']:.4f}  {sure}  {whole}")
+        lines += ["", *rows_of("type", result["entities"], "entities")]
+    return "\n".join([*lines, "", *rows_of("tag", result["tags"], "words")])
+
+
+def rows_of(called: str, scores: dict[str, Any], counted: str) -> Iterator[str]:
+    """A header, and a line for each name."""
+    yield f"{called:<12}{'precision':>10}{'recall':>10}{'F1':>10}{counted:>10}"
+    for name, one in scores.items():
         cells = "".join(f"{one[key]:>10.3f}" for key in ("precision", "recall", "f1"))
-        lines.append(f"{name:<12}{cells}{one['words']:>10,}")
-    return "\n".join(lines)
+        yield f"{name:<12}{cells}{one[counted]:>10,}"

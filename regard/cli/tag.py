@@ -32,13 +32,18 @@ def add(verbs: Any) -> None:
     # TEXT is what is left over: argparse would take it only beside RUN, and `RUN --json TEXT` would be refused.
     verb.add_argument("--batch", type=positive, default=64, help="sentences at a time (default 64; 1: line by line)")
     verb.add_argument("--words", action="store_true", help="words are what white space separates: split no further")
-    verb.add_argument("--json", action="store_true", help='a line is {"words": […], "tags": […]}, as training takes it')
+    verb.add_argument(
+        "--json",
+        action="store_true",
+        help='a line is {"words": […], "tags": […]}, as training takes it, and "entities" where tags mark them',
+    )
     add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.data.tagged import words_in
+    from regard.tasks.entities import scheme_of
     from regard.tasks.tagging import load_tagger
 
     changes, given = split_changes(rest)
@@ -48,20 +53,28 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         if any("\ud800" <= letter <= "\udfff" for letter in text):  # what Python makes of bytes that are no UTF-8
             raise ValueError(f"{text!a} is not valid UTF-8; write it so, or give it as a file after <")
     tagger = precise(load_tagger(options.run), options)
+    marked = scheme_of(tagger.names) is not None
     texts: Iterable[str] = given or standard_input("tagging")
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     with counting("sentences tagged", len(given) or None) as done:
         for chunk in chunks(texts, 1 if alone else CHUNK):
             sentences = [text.split() if options.words else words_in(text) for text in chunk]
             for words, tags in zip(sentences, tagger.tags(sentences, options.batch, done), strict=True):
-                print(line(words, tags, options.json))
+                print(line(words, tags, options.json, marked))
             sys.stdout.flush()
 
 
-def line(words: list[str], tags: list[str], as_json: bool) -> str:
+def line(words: list[str], tags: list[str], as_json: bool, marked: bool) -> str:
     """What is printed of a sentence; an empty line of the input stays one."""
+    from regard.tasks.entities import entities_in
     from regard.tasks.tagger import written
 
-    if as_json:
-        return json.dumps({"words": words, "tags": tags}, ensure_ascii=False)
-    return written(words, tags)
+    if not as_json:
+        return written(words, tags)
+    record: dict[str, Any] = {"words": words, "tags": tags}
+    if marked:
+        record["entities"] = [
+            {"type": one.type, "text": " ".join(words[one.start : one.end]), "start": one.start, "end": one.end}
+            for one in entities_in(tags)
+        ]
+    return json.dumps(record, ensure_ascii=False)

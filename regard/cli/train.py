@@ -34,7 +34,8 @@ def add(verbs: Any) -> None:
         "      --valid-source v.en --valid-target v.de --run runs/my --seed 2\n"
         "  regard train translate --data phrasebook --run runs/phrases --max-minutes 2\n"
         "  regard train translate --run runs/my --resume\n"
-        "  regard train classify --data sst2 --run runs/sst2 --seeds 5\n",
+        "  regard train classify --data sst2 --run runs/sst2 --seeds 5\n"
+        "  regard train similar --data stsb --from runs/minilm --run runs/near\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -87,7 +88,7 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
         about_files = f"{name} examples: TSV, JSONL, CSV or text, .gz too; of plain text several files and folders"
         verb.add_argument(f"--{name}", metavar="FILE", nargs="+", help=about_files)
     verb.add_argument("--data", metavar="NAME", help="a named data set instead of files (`regard list data`)")
-    verb.add_argument("--columns", metavar="A,B", help="the columns of JSONL and CSV files")
+    verb.add_argument("--columns", metavar="A,B", help="the columns of a file, by name or, in TSV, by number")
     verb.set_defaults(run_verb=run)
 
 

@@ -7,54 +7,65 @@ guessed or repaired: a line is an example, or empty (skipped and counted), or an
 
 from __future__ import annotations
 
-import csv
 import gzip
 import itertools
-import json
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, ClassVar, Generic, TypeVar
 
-from regard.config import nearest
+from regard.data.columns import Bare, Known, Names, layout
+from regard.data.errors import DataError
+from regard.data.forms import Line, Rows, check_column, comma_separated, csv_names, json_names, jsonl, tsv
 from regard.data.pairs import Pair
 
+__all__ = ["DataError", "Line", "PairFile", "ParallelFiles", "TableFile", "check_found", "column_of", "decoded"]
+__all__ += ["existing", "lines", "locate", "text_of"]
+
 E = TypeVar("E")
-Line = Mapping[str, Any]  # of a table: its cells by column
 
 ALIGNMENT = "alignment"
 BOM = b"\xef\xbb\xbf"
 
 
-class DataError(ValueError):
-    """A file that is missing, damaged or not as promised; the message says where and what to do."""
-
-
 class TableFile(Generic[E]):
     """The examples of one file, as often as one iterates over it; the form follows from its name.
 
-    `.jsonl` holds an object a line and `.csv` a header, both with `columns` (by default those of the kind); anything
-    else is TSV, whose columns stand in this order, and further ones are ignored. `skipped` counts the empty lines of
-    the last pass, `named` says whether columns have names. A kind says what its columns are, and which example a line
-    is.
+    `.jsonl` holds an object a line and `.csv` a header; anything else is TSV, with a header or without, and so is a
+    `.csv` with tabs in its first line. `columns` are what was asked for, by name or, in TSV, by number; else they are
+    known by the names that a kind has for them (`usual`, and `also` in other people's files), or stand in the usual
+    order; further ones are ignored. `needed` is how many must be there, all unless a kind says otherwise. `named` says
+    whether columns have names, and `skipped` counts the empty lines of the last pass.
     """
 
-    usual: ClassVar[tuple[str, ...]] = ()
+    usual: ClassVar[Names] = ()
+    also: ClassVar[tuple[Names, ...]] = ()
+    bare: ClassVar[tuple[Bare, ...]] = ()
+    needed: ClassVar[int | None] = None
     called: ClassVar[str] = "example"
 
-    def __init__(self, path: str | os.PathLike[str], columns: tuple[str, ...] | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], columns: Names | None = None) -> None:
         self.path = existing(path)
-        self.columns = columns or self.usual
-        self.skipped = 0
-        self._read = _FORMS.get(_form(self.path), _tsv)
-        self.named = self._read is not _tsv
-        if columns and not self.named:
-            raise DataError(f"{self.path}: columns {columns} are named, but TSV has no names; use .jsonl or .csv")
+        self.skipped, self.named = 0, True
+        known, first = Known((*self.also, self.usual), self.bare), _first_line(self.path)
+        form = _form(self.path)
+        self._rows: Callable[[Iterable[str]], Rows]
+        if form == ".jsonl":
+            self.columns = columns or known.among(json_names(first)) or self.usual
+            self._rows = partial(jsonl, path=self.path, columns=self.columns)
+        elif form == ".csv" and "\t" not in first:
+            self.columns = columns or known.among(csv_names(first)) or self.usual
+            self._rows = partial(comma_separated, path=self.path, columns=self.columns)
+        else:
+            where = layout(first.split("\t"), columns, known, str(self.path))
+            self.columns, self.named = where.columns, where.header
+            self._rows = partial(tsv, path=self.path, where=where, needed=self.needed)
 
     def __iter__(self) -> Iterator[E]:
         self.skipped, found = 0, 0
-        for number, line in self._read(self.path, self.columns):
+        for number, line in self._rows(lines(self.path)):
             example = None if line is None else self.example(line, f"{self.path}, line {number}")
             if example is None:
                 self.skipped += 1
@@ -155,62 +166,19 @@ def locate(folder: str, *names: str) -> Path:
     )
 
 
-# --- the forms --------------------------------------------------------------------------------------------------------
-
-
-def _tsv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Line | None]]:
-    for number, line in enumerate(lines(path), 1):
-        if not line.strip():
-            yield number, None
-            continue
-        cells = line.split("\t", len(columns))
-        if len(cells) < len(columns):
-            between = f"{columns[len(cells) - 1]} and {columns[len(cells)]}"
-            raise DataError(f"{path}, line {number}: no tab between {between}")
-        yield number, dict(zip(columns, cells, strict=False))
-
-
-def _jsonl(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Line | None]]:
-    for number, line in enumerate(lines(path), 1):
-        if not line.strip():
-            yield number, None
-            continue
-        where = f"{path}, line {number}"
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: not JSON ({error}); .jsonl takes one object a line") from None
-        if not isinstance(record, dict):
-            raise DataError(f"{where}: not a JSON object; it takes one with the columns {' and '.join(columns)}")
-        yield number, record
-
-
-def _csv(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Line | None]]:
-    rows = csv.reader((line + "\n" for line in lines(path)), strict=True)
-    header: list[str] | None = None
-    try:
-        for row in rows:
-            if header is None:
-                header = row
-                for column in columns:
-                    _check_column(column, header, f"{path}, line {rows.line_num}")
-            elif not any(cell.strip() for cell in row):
-                yield rows.line_num, None
-            elif len(row) != len(header):
-                where = f"{path}, line {rows.line_num}"
-                raise DataError(f"{where}: {len(row)} cells, but the header has {len(header)}; quote cells with commas")
-            else:
-                yield rows.line_num, dict(zip(header, row, strict=True))
-    except csv.Error as error:
-        raise DataError(f"{path}, line {rows.line_num}: not CSV ({error})") from None
-
-
-_Reader = Callable[[Path, Sequence[str]], Iterator[tuple[int, Line | None]]]  # the numbers of lines, and what is there
-_FORMS: dict[str, _Reader] = {".jsonl": _jsonl, ".csv": _csv}
+# --- which form -------------------------------------------------------------------------------------------------------
 
 
 def _form(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def _first_line(path: Path) -> str:
+    """The first that is not empty; nothing of what cannot be read, of which the reader complains."""
+    try:
+        return next((line for line in lines(path) if line.strip()), "")
+    except DataError:
+        return ""
 
 
 # --- one line ---------------------------------------------------------------------------------------------------------
@@ -233,7 +201,7 @@ def _pair(source: str, target: str) -> Pair | None:
 
 def column_of(record: Line, column: str, where: str) -> Any:
     """What a line has in a column, which must be there."""
-    _check_column(column, record, where)
+    check_column(column, record, where)
     return record[column]
 
 
@@ -247,11 +215,6 @@ def text_of(record: Line, column: str, where: str) -> str:
     except UnicodeEncodeError:
         raise DataError(f"{where}: column {column!r} holds half of a surrogate pair, which is no character") from None
     return text
-
-
-def _check_column(column: str, present: Sequence[str] | Mapping[str, Any], where: str) -> None:
-    if column not in present:
-        raise DataError(f"{where}: no column {column!r}: {nearest(column, present)}")
 
 
 def _pharaoh(text: str, sources: int, targets: int, where: str) -> tuple[tuple[int, int], ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from regard.data.columns import SHOWN, Bare, is_number
 from regard.data.files import DataError, Line, TableFile, column_of, lines, text_of
 
 
@@ -33,13 +34,37 @@ class JudgedPair:
         return value
 
 
-class JudgedFile(TableFile[JudgedPair]):
-    """The pairs of one file, in the columns "text_a", "text_b" and "label"; JSON may have numbers as labels.
+SCORES = ("score", "similarity", "relatedness_score")  # columns whose numbers are scores, not names of labels
+TEXTS = (  # what GLUE's files and their relatives call two texts
+    ("text_a", "text_b"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("question", "sentence"),
+    ("premise", "hypothesis"),
+    ("#1 String", "#2 String"),
+    ("sentence_A", "sentence_B"),
+)
+LABELS = ("gold_label", "label", "is_duplicate", "Quality")
 
-    A line without either text is an empty one; a pair without a label is an error.
+
+def _stsb(cells: Sequence[str]) -> bool:
+    return len(cells) >= 7 and is_number(cells[4]) and bool(cells[5].strip() and cells[6].strip())
+
+
+STSB = Bare(("sentence1", "sentence2", "score"), (5, 6, 4), _stsb)  # genre, file, year, identity, score, two sentences
+
+
+class JudgedFile(TableFile[JudgedPair]):
+    """The pairs of one file, in the columns "text_a", "text_b" and "label", or as GLUE's files have them: MRPC, QQP,
+    STS-B, MNLI, QNLI, RTE, WNLI, and STS-B as it came, without a header. JSON may have numbers as labels.
+
+    A column that is called a score has scores. A line without either text is an empty one; a pair without a label is an
+    error.
     """
 
     usual = ("text_a", "text_b", "label")
+    also = tuple((*texts, judged) for texts in TEXTS for judged in (*LABELS, *SCORES))
+    bare = (STSB,)
     called = "pair of texts"
 
     def example(self, line: Line, where: str) -> JudgedPair | None:
@@ -54,8 +79,9 @@ class JudgedFile(TableFile[JudgedPair]):
         if not label:
             raise DataError(f"{where}: the pair has no label; give it one or take the line out")
         if not self.named and where.endswith(", line 1") and label.lower() == self.usual[2]:
-            raise DataError(f"{where}: {label!r} names a column; TSV has no header here: take it out, or use .csv")
-        return JudgedPair(first, second, label)
+            names = f"{first[:SHOWN]},{second[:SHOWN]},{label}"
+            raise DataError(f"{where}: {label!r} names a column; say which ones hold what: --columns {names}")
+        return JudgedPair(first, second, label, self.columns[2] in SCORES)
 
 
 @dataclass(frozen=True)

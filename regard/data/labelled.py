@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from regard.data.columns import SHOWN, Bare
 from regard.data.files import DataError, Line, TableFile, column_of, text_of
 
 
@@ -17,14 +18,24 @@ class Labelled:
     label: str
 
 
+def _cola(cells: Sequence[str]) -> bool:
+    return len(cells) == 4 and cells[1] in ("0", "1") and set(cells[2]) <= set("*?")
+
+
+COLA = Bare(("text", "label"), (3, 1), _cola)  # source, label, the author's mark, sentence
+
+
 class LabelledFile(TableFile[Labelled]):
-    """The labelled texts of one file, in the columns "text" and "label".
+    """The labelled texts of one file, in the columns "text" and "label", or as GLUE's files of single sentences have
+    them: SST-2 with a header, CoLA without.
 
     A label is a name; JSON may have whole numbers and true or false instead. A label without a text is an empty line, a
     text without a label is an error: whoever trains on half of a file should know.
     """
 
     usual = ("text", "label")
+    also = (("sentence", "label"),)
+    bare = (COLA,)
     called = "labelled text"
 
     def example(self, line: Line, where: str) -> Labelled | None:
@@ -35,7 +46,8 @@ class LabelledFile(TableFile[Labelled]):
         if not label:
             raise DataError(f"{where}: the text has no label; give it one or take the line out")
         if not self.named and where.endswith(", line 1") and label.lower() == self.usual[1]:
-            raise DataError(f"{where}: {label!r} names a column; TSV has no header here: take it out, or use .csv")
+            names = f"{text[:SHOWN]},{label}"
+            raise DataError(f"{where}: {label!r} names a column; say which ones hold what: --columns {names}")
         return Labelled(text, label)
 
     def label(self, line: Line, where: str) -> str:

@@ -6,12 +6,12 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.data.files import DataError, existing
+from regard.data.files import DataError, Line, TableFile, column_of, existing, text_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,35 @@ class QuestionFile:
                 yield one
         if not found:
             raise DataError(f"{self.path}: no question in it")
+
+
+class QuestionRecords(TableFile[Question]):
+    """The questions of a JSONL file, one a line: "question", "context" and "answers", a list of {"text",
+    "answer_start"} or one of these with lists, empty where there is none."""
+
+    usual = ("question", "context", "answers")
+    called = "question"
+
+    def example(self, line: Line, where: str) -> Question:
+        question, context = (text_of(line, column, where) for column in self.columns[:2])
+        found = column_of(line, self.columns[2], where)
+        try:
+            if isinstance(found, dict):
+                spans = tuple(zip(found["text"], found["answer_start"], strict=True))
+            else:
+                spans = tuple((span["text"], span["answer_start"]) for span in found)
+            answers = tuple((str(text), int(start)) for text, start in spans)
+        except (KeyError, TypeError, ValueError):
+            raise DataError(f"{where}: {str(found)[:60]!r} are no answers with a text and an answer_start") from None
+        name = str(line.get("id", where.rpartition(" ")[2]))
+        return checked(Question(name, question, context, answers), where)
+
+
+def open_questions(path: str | os.PathLike[str]) -> Iterable[Question]:
+    """The questions of one file, as often as one iterates; the form follows from its name: `.jsonl`, or SQuAD's."""
+    if Path(path).name.removesuffix(".gz").endswith(".jsonl"):
+        return QuestionRecords(path)
+    return QuestionFile(path)
 
 
 def read_articles(path: Path) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import unicodedata
@@ -11,7 +12,10 @@ from pathlib import Path
 
 from regard.data.files import DataError, Line, TableFile, check_found, column_of, existing, lines
 
-COLUMNS = 2  # of a line: a word and its tag
+COLUMNS = 2  # of a line at least: a word and its tag
+UNIVERSAL = (2, 4)  # of CoNLL-U: the word and its part of speech
+DOCUMENT = "-DOCSTART-"  # as CoNLL 2003 begins a document
+UNWRITTEN = re.compile(r"\d+[-.]\d")  # of CoNLL-U: the number of words that are written as one, or not at all
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class TaggedRecords(TableFile[Tagged]):
     """The tagged sentences of a JSONL file, in the columns "words" and "tags", two lists."""
 
     usual = ("words", "tags")
+    also = (("tokens", "tags"), ("tokens", "ner_tags"))
     called = "tagged sentence"
 
     def example(self, line: Line, where: str) -> Tagged:
@@ -39,48 +44,79 @@ class TaggedRecords(TableFile[Tagged]):
 
 
 class TaggedLines:
-    """The tagged sentences of a file with a word, a tab and its tag on each line, and an empty line between sentences:
-    CoNLL's form."""
+    """The tagged sentences of a file with a word and its tag on each line, and an empty line between sentences: CoNLL's
+    form. Cells stand between tabs, or between spaces where a file has no tab.
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = existing(path)
+    The word is the first cell and the tag the last one, unless `columns` say which, counted from 1; of CoNLL-U (a name
+    that ends in .conllu) they are 2 and 4, the universal part of speech. Lines that begin documents (-DOCSTART-) are no
+    words, nor are the comments of CoNLL-U.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], columns: tuple[int, int] | None = None) -> None:
+        self.path, self.universal = existing(path), _plain(path).endswith(".conllu")
+        self.columns = columns or (UNIVERSAL if self.universal else None)
 
     def __iter__(self) -> Iterator[Tagged]:
         found = 0
-        for sentence in _sentences(self.path):
+        for sentence in self.sentences():
             found += 1
             yield sentence
         check_found(found, 0, str(self.path), TaggedRecords.called)
 
+    def sentences(self) -> Iterator[Tagged]:
+        pairs: list[tuple[str, str]] = []
+        first: list[
+            str
+        ] = []  # the cells of the first line, which tells what stands between them and how many there are
+        separator = None
+        for number, line in enumerate(itertools.chain(lines(self.path), [""]), 1):
+            if not line.strip() or line.startswith(DOCUMENT):
+                if pairs:
+                    words, tags = zip(*pairs, strict=True)
+                    yield Tagged(words, tags)
+                pairs = []
+                continue
+            if self.universal and line.startswith("#"):  # elsewhere it may be a word
+                continue
+            if not first:
+                separator = "\t" if "\t" in line else None
+                first = line.split(separator)
+            cells = line.split(separator)
+            if not COLUMNS <= len(cells) == len(first):
+                expected = (
+                    f"the first line has {len(first)}" if len(cells) != len(first) else "it takes a word and its tag"
+                )
+                between = "tabs" if separator else "spaces"
+                raise DataError(f"{self.path}, line {number}: {len(cells)} cells between {between}; {expected}")
+            if not (self.universal and UNWRITTEN.match(cells[0])):
+                pairs.append(self.pair(cells, number))
+
+    def pair(self, cells: list[str], number: int) -> tuple[str, str]:
+        places = self.columns or (1, len(cells))
+        if max(places) > len(cells):
+            raise DataError(f"{self.path}, line {number}: {len(cells)} cells; there is no column {max(places)}")
+        word, tag = (cells[place - 1].strip() for place in places)
+        if not (word and tag):
+            raise DataError(f"{self.path}, line {number}: the {'tag' if word else 'word'} is empty")
+        return word, tag
+
 
 def open_tagged(path: str | os.PathLike[str], columns: tuple[str, ...] | None = None) -> Iterable[Tagged]:
     """The tagged sentences of one file, as often as one iterates; the form follows from its name: `.jsonl`, or lines.
-    Either may be gzipped. `columns` name the lists of a JSONL file."""
-    if Path(path).name.removesuffix(".gz").endswith(".jsonl"):
+    Either may be gzipped. `columns` name the lists of a JSONL file, or are the numbers of two cells of a line."""
+    if _plain(path).endswith(".jsonl"):
         return TaggedRecords(path, columns)
-    if columns:
-        raise DataError(f"{path}: columns {columns} are named, but lines of words and tags have no names; use .jsonl")
-    return TaggedLines(path)
+    if columns is None:
+        return TaggedLines(path)
+    if not all(name.isdecimal() and int(name) for name in columns):
+        raise DataError(
+            f"{path}: columns {','.join(columns)}: lines of words and tags have no names; give two numbers, such as 1,4"
+        )
+    return TaggedLines(path, (int(columns[0]), int(columns[1])))
 
 
-def _sentences(path: Path) -> Iterator[Tagged]:
-    words: list[str] = []
-    tags: list[str] = []
-    for number, line in enumerate(lines(path), 1):
-        if not line.strip():
-            if words:
-                yield Tagged(tuple(words), tuple(tags))
-            words, tags = [], []
-            continue
-        cells = [cell.strip() for cell in line.split("\t")]
-        if len(cells) != COLUMNS:
-            raise DataError(f"{path}, line {number}: {len(cells) - 1} tabs; a line is a word, one tab and its tag")
-        if not all(cells):
-            raise DataError(f"{path}, line {number}: the {'tag' if cells[0] else 'word'} is empty")
-        words.append(cells[0])
-        tags.append(cells[1])
-    if words:
-        yield Tagged(tuple(words), tuple(tags))
+def _plain(path: str | os.PathLike[str]) -> str:
+    return Path(path).name.removesuffix(".gz")
 
 
 def _texts(record: Line, column: str, where: str) -> tuple[str, ...]:

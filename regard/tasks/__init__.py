@@ -13,6 +13,7 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "pair": "pairs of texts by a label or a score",
     "tag": "a tag for every word",
     "answer": "spans of a text that answer questions",
+    "similar": "vectors of texts, near where texts are alike",
     "copy": "sequences of bits, out of a memory",
     "fewshot": "classes of texts, from a few examples of each",
     "lm": "write on from a text",

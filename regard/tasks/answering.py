@@ -26,7 +26,7 @@ from regard.tasks.answerer import FRAME, Answerer, Window, answer_scores, exact,
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.embedding import by_tokens
 from regard.tasks.examples import QuestionData
-from regard.tasks.tuning import beginning, usual_dropout
+from regard.tasks.tuning import beginning, check_length, usual_dropout
 
 SAMPLES, MISTAKES = 5, 8
 BATCH = 32  # windows, where nothing is learnt
@@ -73,6 +73,7 @@ class Answering(TaskConfig, kind="answer"):
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, Tagger):
             raise ConfigError(f"model: one of kind {model.kind} finds no spans; take one of kind tagger")
+        check_length(model, self.max_length)
 
     def around(self, reader: TextReaderConfig) -> Tagger:
         return Tagger(reader=reader, states_dropout=min(usual_dropout(reader), 0.2), init=reader.init)
@@ -94,9 +95,11 @@ class AnsweringTask:
     answer, counted from 1; 0 where the part has none."""
 
     def __init__(self, config: Answering, folder: Path, say: Say) -> None:
-        self.config, self.metrics = config, config.metrics
+        self.config = config
         folder.mkdir(parents=True, exist_ok=True)
         self.valid = list(config.valid.open())[: config.validated]
+        given = answer_scores([""] * len(self.valid), [right_of(one) for one in self.valid])
+        self.metrics = {name: higher for name, higher in config.metrics.items() if name in (*given, "loss")}
         path, tokens = folder / "tokenizer.json", folder / TOKENS
         if not path.exists():
             say("training the tokenizer")

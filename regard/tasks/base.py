@@ -41,6 +41,10 @@ class TaskConfig(Part, family="task"):
         """Fields of the task and of the training that suit a model around a trained reader, unless told otherwise."""
         return {}, {}
 
+    def following(self, run: Run) -> Mapping[str, Any]:
+        """Fields of the task that the run to begin from decides, unless told otherwise."""
+        return {}
+
     def open(self, folder: Path, say: Say) -> Task:
         """Prepare the data in the run folder, or find it prepared; `say` hears what takes its time."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")

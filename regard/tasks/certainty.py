@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+
+from regard.tasks.correlation import matthews_of
 
 SAMPLES = 1_000
 BINS = 15
 LEVEL = 0.95
 
 Indices = NDArray[np.int64]
+Interval = tuple[float, float]
 
 
-def interval(score: Callable[[Indices], float], count: int, seed: int = 0) -> tuple[float, float]:
+def interval(score: Callable[[Indices], float], count: int, seed: int = 0) -> Interval:
     """Between what 95 of 100 test sets of this size would score: the percentiles of a bootstrap over `count` examples,
     of which `score` takes some by number, one or the other several times. Efron 1979."""
+    return intervals(lambda chosen: {"score": score(chosen)}, count, seed)["score"]
+
+
+def intervals(scores: Callable[[Indices], Mapping[str, float]], count: int, seed: int = 0) -> dict[str, Interval]:
+    """As `interval`, of several scores by name."""
     random = np.random.default_rng(seed)
-    found = [score(random.integers(0, count, count)) for _ in range(SAMPLES)]
-    low, high = np.quantile(found, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    found = [scores(random.integers(0, count, count)) for _ in range(SAMPLES)]
+    ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    low_high = {name: np.quantile([one[name] for one in found], ends) for name in found[0]}
+    return {name: (float(low), float(high)) for name, (low, high) in low_high.items()}
 
 
 def calibration_error(probabilities: NDArray[np.floating], right: Indices, bins: int = BINS) -> float:
@@ -33,16 +42,18 @@ def calibration_error(probabilities: NDArray[np.floating], right: Indices, bins:
     return float(np.abs(gaps).sum() / counts.sum())
 
 
-def label_intervals(right: Indices, found: Indices, labels: int) -> dict[str, tuple[float, float]]:
-    """Of accuracy and macro-F1, where these labels by number (N,) were right and these were found."""
+def label_intervals(right: Indices, found: Indices, labels: int) -> dict[str, Interval]:
+    """Of accuracy, macro-F1 and Matthews, where these labels by number (N,) were right and these were found."""
 
-    def accuracy(chosen: Indices) -> float:
-        return float((right[chosen] == found[chosen]).mean())
+    def scores(chosen: Indices) -> dict[str, float]:
+        pairs = np.bincount(right[chosen] * labels + found[chosen], minlength=labels * labels)
+        counts = pairs.reshape(labels, labels)
+        either, both = counts.sum(0) + counts.sum(1), counts.diagonal()
+        f1 = 2 * both[either > 0] / either[either > 0]
+        return {
+            "accuracy": float(both.sum() / counts.sum()),
+            "macro_f1": float(f1.mean()),
+            "matthews": matthews_of(counts.astype(np.float64)),
+        }
 
-    def macro_f1(chosen: Indices) -> float:
-        gold, given = right[chosen], found[chosen]
-        both = np.bincount(gold[gold == given], minlength=labels)
-        either = np.bincount(gold, minlength=labels) + np.bincount(given, minlength=labels)
-        return float((2 * both[either > 0] / either[either > 0]).mean())
-
-    return {"accuracy": interval(accuracy, len(right)), "macro_f1": interval(macro_f1, len(right))}
+    return intervals(scores, len(right))

@@ -24,14 +24,17 @@ from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextLa
 from regard.nn.device import for_use
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.classification_report import report
+from regard.tasks.correlation import matthews
 from regard.tasks.examples import LabelledData
 from regard.tasks.labels import accuracy, macro_f1
-from regard.tasks.text_classifier import TextClassifier, find_labels, numbers_of, read_rows
+from regard.tasks.text_classifier import TextClassifier, find_labels, numbers_of, read_rows, say_unbalanced
 from regard.tasks.translator import padded
-from regard.tasks.tuning import beginning, usual_dropout, usual_pool
+from regard.tasks.tuning import beginning, check_length, usual_dropout, usual_pool
 
 CHUNK = 2_000  # texts that are tokenized at once
 SAMPLES = 5
+ADVICE = "look at macro_f1 and matthews"
+WEIGHED = "--balanced weighs each label by how rare it is"
 SHOWN = 240  # letters of a text in a sample; short ones are chosen, if there are any
 
 
@@ -46,7 +49,7 @@ class Classification(TaskConfig, kind="classify"):
     is cut after `max_length` tokens; others are read sentence by sentence.
     """
 
-    metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "macro_f1": True, "loss": False}
+    metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "macro_f1": True, "matthews": True, "loss": False}
     preset: ClassVar[str] = "classifier"
     usual: ClassVar[Mapping[str, Any]] = {
         "batch_tokens": 8192,
@@ -72,6 +75,7 @@ class Classification(TaskConfig, kind="classify"):
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, LabellerConfig):
             raise ConfigError(f"model: one of kind {model.kind} gives a text no label; take one of kind classifier")
+        check_length(model, self.max_length)
 
     def around(self, reader: TextReaderConfig) -> ModelConfig:
         dropout = usual_dropout(reader)
@@ -104,6 +108,7 @@ class ClassificationTask:
         self.labels = read_labels(folder)
         self.valid = list(valid)
         self.right = numbers_of(self.valid, self.labels, "validation")
+        say_unbalanced([example.label for example in self.valid], "validation texts", ADVICE, say)
         say_skipped(valid, "validation", say)
         if not self.run.tokenizer_path.exists():
             say("training the tokenizer")
@@ -116,6 +121,8 @@ class ClassificationTask:
         self.store = Store.open(tokens)
         self.train_labels = torch.from_numpy(np.array([int(row[0]) for row in self.rows(1, range(len(self.store)))]))
         self.weights = self.class_weights() if config.balanced else None
+        if not config.balanced:
+            say_unbalanced([self.labels[i] for i in self.train_labels.tolist()], "training texts", WEIGHED, say)
         self.valid_rows: list[list[int]] | None = None
         short = [i for i, example in enumerate(self.valid) if len(example.text) <= SHOWN]
         self.shown = [*short, *range(len(self.valid))][:SAMPLES]
@@ -185,8 +192,8 @@ class ClassificationTask:
             {"source": shortened(self.valid[i].text), "output": found[i], "reference": self.valid[i].label}
             for i in self.shown
         ]
-        metrics = {"accuracy": accuracy(right, found), "macro_f1": macro_f1(right, found), "loss": loss}
-        return Validation(metrics, samples)
+        metrics = {"accuracy": accuracy(right, found), "macro_f1": macro_f1(right, found)}
+        return Validation({**metrics, "matthews": matthews(right, found), "loss": loss}, samples)
 
     def judged(self, model: Model) -> np.ndarray[Any, Any]:
         """(validation texts, labels)."""

@@ -15,10 +15,14 @@ def matthews(gold: Sequence[str], found: Sequence[str]) -> float:
 
     Matthews 1975; for several labels Gorodkin 2004.
     """
-    counts = confusion(gold, found, sorted({*gold, *found})).astype(np.float64)
+    return matthews_of(confusion(gold, found, sorted({*gold, *found})).astype(np.float64))
+
+
+def matthews_of(counts: NDArray[np.float64]) -> float:
+    """From (labels, labels): how often the label of a row was taken for that of a column."""
     total, right = counts.sum(), np.trace(counts)
     wanted, given = counts.sum(1), counts.sum(0)
-    below = np.sqrt(total**2 - given @ given) * np.sqrt(total**2 - wanted @ wanted)
+    below = np.sqrt((total**2 - given @ given) * (total**2 - wanted @ wanted))
     return float((right * total - wanted @ given) / below) if below else 0.0
 
 
@@ -33,6 +37,11 @@ def pearson(gold: ArrayLike, found: ArrayLike) -> float:
 def spearman(gold: ArrayLike, found: ArrayLike) -> float:
     """The correlation of ranks; equal values share their mean rank."""
     return pearson(ranks(gold), ranks(found))
+
+
+def correlations(gold: ArrayLike, found: ArrayLike) -> dict[str, float]:
+    """Both, by name."""
+    return {"pearson": pearson(gold, found), "spearman": spearman(gold, found)}
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:

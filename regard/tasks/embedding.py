@@ -117,7 +117,10 @@ def load_embedder(folder: str | Path, pool: str | None = None) -> Embedder:
     """Of any run whose model is an encoder or has one as its reader, whatever it was trained for."""
     run = Run(folder)
     model, tokenizer = load_both(run)
-    recorded = run.read_config().get(SECTION, {})
+    about = run.read_config()
+    task = about.get("task", {})  # of a run that is still trained to make vectors
+    trained = {"pool": task["pooling"], "longest": task.get("max_length")} if "pooling" in task else {}
+    recorded = about.get(SECTION, trained)
     encoder = encoder_in(for_use(model))
     if encoder is None:
         raise RunError(

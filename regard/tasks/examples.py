@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from regard.config import Config, ConfigError, Size
-from regard.data.catalogue import open_data
+from regard.data.catalogue import data_set, open_data
 from regard.data.files import DataError, PairFile, ParallelFiles
 from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
-from regard.data.questions import Question, QuestionFile
+from regard.data.questions import Question, open_questions
+from regard.data.related import FromJudged, FromPairs, Related, RelatedFile
 from regard.data.tagged import Tagged, open_tagged
 from regard.data.text import Document, FirstLines, Share, TextFiles
 
@@ -135,8 +136,32 @@ class JudgedData(Examples):
 
 
 @dataclass(frozen=True)
+class RelatedData(Examples):
+    """Where pairs of near texts come from: a file, or a named set of pairs with scores or of translations."""
+
+    form: ClassVar[str] = "judged"
+    called: ClassVar[str] = "pairs of texts"
+
+    def check(self) -> None:
+        super().check()
+        if self.columns is not None and len(self.columns) not in (2, 3):
+            raise ConfigError(f"columns {','.join(self.columns)}: name the two texts', and that of scores or negatives")
+
+    def open(self) -> Iterable[Related]:
+        if self.name is not None and "pairs" in data_set(self.name).forms:
+            return FromPairs(open_data(self.name, self.languages, self.split, self.count))
+        pairs: Iterable[Any] = super().open()
+        return pairs if self.name is None else FromJudged(self.name, pairs)
+
+    def read(self) -> Iterable[Related]:
+        if self.file is None:
+            raise DataError("no pairs of texts were given: name a file or a data set")
+        return RelatedFile(self.file, self.columns)
+
+
+@dataclass(frozen=True)
 class QuestionData(Examples):
-    """Where questions on texts come from: a file of SQuAD's form, or a named set."""
+    """Where questions on texts come from: a file of SQuAD's form, JSONL, or a named set."""
 
     form: ClassVar[str] = "questions"
     called: ClassVar[str] = "questions"
@@ -144,12 +169,12 @@ class QuestionData(Examples):
     def check(self) -> None:
         super().check()
         if self.columns is not None:
-            raise ConfigError("columns: questions come as SQuAD's JSON, which has none; leave them out")
+            raise ConfigError("columns: files of questions have their own; leave them out")
 
     def read(self) -> Iterable[Question]:
         if self.file is None:
             raise DataError("no questions were given: name a file or a data set")
-        return QuestionFile(self.file)
+        return open_questions(self.file)
 
 
 @dataclass(frozen=True)

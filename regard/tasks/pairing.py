@@ -16,6 +16,7 @@ from torch import Tensor
 from regard.checkpoint import LABELS, TOKENS, Run, load_both, load_tokenizer, read_labels, write_labels
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
+from regard.data.columns import is_number
 from regard.data.files import DataError
 from regard.data.judged import JudgedPair
 from regard.data.labelled import Labelled
@@ -26,12 +27,12 @@ from regard.nn.device import for_use
 from regard.page.html import table
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.classification_report import classes, taken
-from regard.tasks.correlation import matthews, pearson, spearman
+from regard.tasks.correlation import correlations, matthews
 from regard.tasks.examples import JudgedData
 from regard.tasks.labels import accuracy, label_scores, macro_f1
 from regard.tasks.pair_judge import FRAME, PairJudge, Scale, TextPair, pair_tokens, read_pairs
-from regard.tasks.text_classifier import find_labels, numbers_of
-from regard.tasks.tuning import beginning, usual_dropout, usual_pool
+from regard.tasks.text_classifier import find_labels, numbers_of, say_unbalanced
+from regard.tasks.tuning import beginning, check_length, usual_dropout, usual_pool
 
 CHUNK = 2_000  # pairs that are tokenized at once
 STEPS = 10_000  # between the lowest score and the highest: what is stored of a training pair
@@ -80,6 +81,7 @@ class Pairing(TaskConfig, kind="pair"):
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, Classifier):
             raise ConfigError(f"model: one of kind {model.kind} judges no pairs; take one of kind classifier")
+        check_length(model, self.max_length)
 
     def around(self, reader: TextReaderConfig) -> ModelConfig:
         dropout = usual_dropout(reader)
@@ -112,6 +114,9 @@ class PairingTask:
         self.labels, self.scale = read_labels(folder), Scale.read(folder)
         self.metrics = {name: config.metrics[name] for name in (OF_SCORES if self.scale else OF_LABELS)}
         self.right = self.targets(self.valid, "validation")
+        if self.scale is None:
+            advice = "look at macro_f1 and matthews"
+            say_unbalanced([pair.label for pair in self.valid], "validation pairs", advice, say)
         if not self.run.tokenizer_path.exists():
             say("training the tokenizer")
             texts = _Texts(config.train.pairs())
@@ -198,7 +203,7 @@ class PairingTask:
             gold = np.array([pair.score for pair in self.valid])
             errors = self.scale.inside(verdicts[:, 0].astype(np.float64)) - self.right
             loss = float((errors**2).mean())
-            return {"pearson": pearson(gold, verdicts[:, 0]), "spearman": spearman(gold, verdicts[:, 0]), "loss": loss}
+            return {**correlations(gold, verdicts[:, 0]), "loss": loss}
         labels, found = [pair.label for pair in self.valid], [self.labels[i] for i in verdicts.argmax(1)]
         chosen = verdicts[np.arange(len(self.right)), self.right]
         return {
@@ -256,10 +261,6 @@ def texts_of(pairs: Iterable[JudgedPair]) -> list[TextPair]:
 def as_labelled(pairs: Iterable[JudgedPair]) -> list[Labelled]:
     """As if each were one text: what is said about labels holds for both."""
     return [Labelled(pair.first, pair.label) for pair in pairs]
-
-
-def is_number(name: str) -> bool:
-    return name.removeprefix("-").replace(".", "", 1).isdecimal()
 
 
 def written(pair: JudgedPair) -> str:

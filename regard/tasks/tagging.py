@@ -24,15 +24,17 @@ from regard.nn.device import for_use
 from regard.page.html import cards, table
 from regard.page.svg import bar_chart
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
+from regard.tasks.entities import count_entities, scheme_of
 from regard.tasks.examples import TaggedData
 from regard.tasks.labels import LABELS, accuracy, label_scores, macro_f1, read_labels, write_labels
 from regard.tasks.tagger import FRAME, Pieces, WordTagger, pieces_of, written
 from regard.tasks.translator import padded
-from regard.tasks.tuning import beginning, usual_dropout
+from regard.tasks.tuning import beginning, check_length, usual_dropout
 
 IGNORED = -100  # the label of a place that is not judged
 SAMPLES = 5
 MISTAKES = 12  # that the report lists
+OF_ENTITIES = ("entity_f1", "entity_precision", "entity_recall")
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,14 @@ class Tagging(TaskConfig, kind="tag"):
     """Tag the words of sentences. A word's tag is told at its first piece.
 
     Sentences of more than `max_length` tokens are dropped from training, and counted. Word pieces are the usual ones:
-    they fall alike on words of a file and on running text.
+    they fall alike on words of a file and on running text. Where tags mark entities (`entities.scheme_of`), these are
+    scored too.
     """
 
-    metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "macro_f1": True, "loss": False}
+    metrics: ClassVar[Mapping[str, bool]] = {
+        **dict.fromkeys(("accuracy", "macro_f1", *OF_ENTITIES), True),
+        "loss": False,
+    }
     preset: ClassVar[str] = "tagger"
     usual: ClassVar[Mapping[str, Any]] = {
         "batch_tokens": 1280,
@@ -62,6 +68,7 @@ class Tagging(TaskConfig, kind="tag"):
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, Tagger):
             raise ConfigError(f"model: one of kind {model.kind} gives words no tags, so it cannot learn to tag")
+        check_length(model, self.max_length)
 
     def around(self, reader: TextReaderConfig) -> Tagger:
         return Tagger(reader=reader, states_dropout=min(usual_dropout(reader), 0.2), init=reader.init)
@@ -84,7 +91,7 @@ class TaggingTask:
     where it is not the first of a word."""
 
     def __init__(self, config: Tagging, folder: Path, say: Say) -> None:
-        self.config, self.metrics = config, config.metrics
+        self.config = config
         folder.mkdir(parents=True, exist_ok=True)
         self.valid = list(config.valid.open())  # at once: that a file is missing is said before the rest takes its time
         tokenizer_path = folder / "tokenizer.json"
@@ -97,6 +104,8 @@ class TaggingTask:
             write_labels(folder, (tag for sentence in config.train.open() for tag in sentence.tags))
         self.tokenizer, self.names = load_tokenizer(Run(folder)), read_labels(folder)
         self.numbers = {name: number for number, name in enumerate(self.names)}
+        spared = () if scheme_of(self.names) else OF_ENTITIES
+        self.metrics = {name: higher for name, higher in config.metrics.items() if name not in spared}
         self.say_unknown(say)
         if not (folder / TOKENS / HEADER).exists():
             say("tokenizing")
@@ -167,7 +176,13 @@ class TaggingTask:
         known = int((targets != IGNORED).sum())
         loss = F.cross_entropy(torch.cat(logits), targets, ignore_index=IGNORED, reduction="sum") / max(known, 1)
         metrics = {"loss": float(loss), "accuracy": accuracy(gold, flat), "macro_f1": macro_f1(gold, flat)}
-        return Validation(metrics, samples)
+        return Validation({**metrics, **self.entity_scores(found)}, samples)
+
+    def entity_scores(self, found: Sequence[Sequence[str]]) -> dict[str, float]:
+        """Where the tags mark entities."""
+        if OF_ENTITIES[0] not in self.metrics:
+            return {}
+        return count_entities([sentence.tags for sentence in self.valid], found).scores()
 
     def tagger(self, model: Model) -> WordTagger:
         return WordTagger(cast(TokenLabeller, model), self.tokenizer, self.names, self.config.max_length)
@@ -183,7 +198,8 @@ class TaggingTask:
         return {"mix": {"weights": reader.mix.weights().tolist(), "gamma": reader.mix.gamma.item()}}
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
-        found = [tag for tags in self.tagger(model).tags([sentence.words for sentence in self.valid]) for tag in tags]
+        tagged = self.tagger(model).tags([sentence.words for sentence in self.valid])
+        found = [tag for tags in tagged for tag in tags]
         words = [word for sentence in self.valid for word in sentence.words]
         gold = [tag for sentence in self.valid for tag in sentence.tags]
         scores = [
@@ -193,10 +209,22 @@ class TaggingTask:
         wrong = Counter(triple for triple in zip(words, gold, found, strict=True) if triple[1] != triple[2])
         rows = [[word, right, given, str(count)] for (word, right, given), count in wrong.most_common(MISTAKES)]
         return [
+            ("Entities", self.entities(tagged)),
             ("Scores by tag", table(["tag", "precision", "recall", "F1", "validation words"], scores)),
             ("What it takes for something else", table(["word", "is", "taken for", "times"], rows)),
             ("How much each layer counts", self.mixed(findings.get("mix"))),
         ]
+
+    def entities(self, tagged: Sequence[Sequence[str]]) -> str:
+        """How many of each type were found, where the tags mark any."""
+        if OF_ENTITIES[0] not in self.metrics:
+            return ""
+        counts = count_entities([sentence.tags for sentence in self.valid], tagged)
+        rows = [
+            [name, *(f"{one[key]:.3f}" for key in ("precision", "recall", "f1")), f"{one['entities']:,}"]
+            for name, one in {**counts.by_type(), "all": counts.overall()}.items()
+        ]
+        return table(["type", "precision", "recall", "F1", "entities"], rows)
 
     def mixed(self, mix: Mapping[str, Any] | None) -> str:
         """Of the reader's layers, where it mixes them."""

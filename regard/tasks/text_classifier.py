@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
@@ -26,6 +27,8 @@ from regard.tasks.translator import padded
 
 NAMED = 10  # labels that a message names
 BATCH_TOKENS = 8192  # that are read at once, padding included
+MANY = 100  # labels: as many as there are texts, they are no classes
+UNBALANCED = 0.9  # the share of one label from which on it is said
 
 
 class TextClassifier:
@@ -151,11 +154,28 @@ def _listed(texts: str | Sequence[str]) -> list[str]:
 
 def find_labels(examples: Iterable[Labelled]) -> set[str]:
     """Those of a training set; one alone cannot be told from another."""
-    found = {example.label for example in examples}
+    found = Counter(example.label for example in examples)
     if len(found) < 2:
         only = f"all training texts have the label {next(iter(found))!r}" if found else "there are no training texts"
         raise DataError(f"{only}; a classifier takes at least two labels")
-    return found
+    if len(found) > MANY and 2 * len(found) > found.total():
+        some = next(iter(found))[:40]
+        raise DataError(
+            f"{found.total():,} training texts have {len(found):,} labels, such as {some!r}: is the label another "
+            "column? (--columns)"
+        )
+    return set(found)
+
+
+def say_unbalanced(labels: Iterable[str], which: str, advice: str, say: Callable[[str], None]) -> None:
+    """Where nearly all examples have one label, whoever always gives that one seems good."""
+    found = Counter(labels)
+    (label, count), *others = found.most_common()
+    if not others:
+        say(f"all {which} have the label {label!r}: what is right of others cannot be seen")
+    elif count > UNBALANCED * found.total():
+        share = count / found.total()
+        say(f"{share:.1%} of the {which} have the label {label!r}: always giving it is as accurate; {advice}")
 
 
 def numbers_of(examples: Sequence[Labelled], labels: Sequence[str], which: str) -> list[int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import torch
 
-from regard.models import Encoder, TextReaderConfig
+from regard.config import ConfigError
+from regard.models import Encoder, ModelConfig, TextReaderConfig
 from regard.nn.pooling import Attention, Mean, PoolConfig
 
 RATE, WIDTH = 3e-5, 768  # the rate that suits BERT-base; narrower models take a higher one
@@ -16,10 +18,18 @@ LONGEST = 256  # tokens of a text, unless told: twice as many take more than twi
 Fields = Mapping[str, Any]
 
 
-def longest_of(reader: TextReaderConfig) -> int | None:
+@lru_cache(maxsize=16)
+def longest_of(model: ModelConfig) -> int | None:
     """The most tokens that it reads; None for any number."""
     with torch.device("meta"):
-        return reader.build().longest
+        return model.build().longest
+
+
+def check_length(model: ModelConfig, max_length: int) -> None:
+    """Texts of so many tokens must fit into a model."""
+    most = longest_of(model)
+    if most is not None and max_length > most:
+        raise ConfigError(f"max_length {max_length}: the model reads at most {most} tokens")
 
 
 def beginning(reader: TextReaderConfig) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -11,7 +11,16 @@ from typing import Annotated, Any
 
 import torch
 
-from regard.checkpoint import Run, RunError, read_json, read_tensors, read_text, write_text
+from regard.checkpoint import (
+    Run,
+    RunError,
+    check_together,
+    load_tokenizer,
+    read_json,
+    read_tensors,
+    read_text,
+    write_text,
+)
 from regard.config import Config, ConfigError, Count, Positive, Within, from_dict
 from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
 from regard.nn.lowrank import adapt
@@ -57,8 +66,11 @@ def reader_of(run: Run) -> TextReaderConfig:
 
 def take_tokenizer(initial: Initial, run: Run) -> None:
     """What the weights know are the pieces of that run: the new one must cut texts alike."""
-    if not run.tokenizer_path.exists():
-        write_text(run.tokenizer_path, read_text(Run(initial.run).tokenizer_path))
+    if run.tokenizer_path.exists():
+        return
+    source = Run(initial.run)
+    check_together(source, load_tokenizer(source), reader_of(source))
+    write_text(run.tokenizer_path, read_text(source.tokenizer_path))
 
 
 def take_weights(initial: Initial, model: Model, run: Run) -> None:
@@ -102,6 +114,8 @@ def freeze(initial: Initial, model: Model, run: Run) -> None:
         whole[name].requires_grad_(not initial.frozen)
     if initial.rank:
         adapt(reader, initial.rank, initial.scale)
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        raise ConfigError("frozen: the whole model comes from the run, so that nothing of it would learn")
 
 
 def depths(reader: TextReader) -> dict[str, int]:
@@ -142,6 +156,9 @@ def parted(group: dict[str, Any], shares: Mapping[int, float]) -> list[dict[str,
 
 
 def reader_in(model: Model, initial: Initial) -> TextReader:
+    """The model itself, or the reader that it is built around."""
+    if isinstance(model, TextReader):
+        return model
     reader = next((part for part in model.children() if isinstance(part, TextReader)), None)
     if reader is None:
         raise RunError(f"a model of kind {model.config.kind!r} has no reader that could begin from {initial.run}")

@@ -22,7 +22,7 @@ from regard.checkpoint import (
     write_tensors,
     write_text,
 )
-from regard.config import Config, Count, Positive, Size
+from regard.config import Config, ConfigError, Count, Positive, Size, nearest
 from regard.models import Model
 from regard.nn.block import StackLayers
 from regard.nn.device import DeviceName, Precision, autocast, put_random_state, random_state
@@ -33,7 +33,7 @@ from regard.training.optimisers import AdamW, OptimiserConfig, put_state, scale_
 from regard.training.records import Listen
 from regard.training.schedules import InverseRoot, ScheduleConfig
 
-EXPLODED = 3  # times the first loss
+EXPLODED = 3  # times the first loss, or times 1 where that was smaller: what is tuned may begin near 0
 TOLD_EVERY = 10  # steps between records; on other devices a record is also where the loop waits for a number
 
 
@@ -90,6 +90,9 @@ class Trainer:
     def __init__(self, run: Run, task: Task, model: Model, config: Training, listen: Listen) -> None:
         self.run, self.task, self.model, self.config, self.listen = run, task, model, config, listen
         self.metric = config.metric or next(iter(task.metrics))
+        if self.metric not in task.metrics:
+            known = nearest(self.metric, task.metrics)
+            raise ConfigError(f"training.metric: these examples give no {self.metric!r}: {known}")
         self.device = next(model.parameters()).device
         self.autocast = autocast(self.device, config.precision)
         if config.compile:
@@ -194,7 +197,7 @@ class Trainer:
         loss = sum(float(total) for total, _ in losses) / sum(count for _, count in losses)
         if self.progress.first_loss is None:
             self.progress.first_loss = loss
-        if not math.isfinite(loss) or loss > EXPLODED * self.progress.first_loss:
+        if not math.isfinite(loss) or loss > EXPLODED * max(self.progress.first_loss, 1):
             self.fail(f"the loss became {loss:g}")
         rate = self.optimisers[-1].param_groups[0]["lr"]
         self.listen(

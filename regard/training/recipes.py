@@ -56,9 +56,10 @@ def make_recipe(
     named, model = given.pop("preset", None), given.pop("model", {})
     suited: Mapping[str, Any] = {}
     if begin:
-        reader = reader_of(Run(begin["run"]))
-        of_task, suited = from_dict(TaskConfig, fields, "task").beginning(reader)
-        fields = {**of_task, **fields}
+        source, wanted = Run(begin["run"]), from_dict(TaskConfig, fields, "task")
+        reader = reader_of(source)
+        of_task, suited = wanted.beginning(reader)
+        fields = {**of_task, **wanted.following(source), **fields}
         config = change(from_dict(TaskConfig, fields, "task").around(reader), model)
     elif preset or named or "kind" not in model:
         config = change(get(preset or named or kind.preset), model)

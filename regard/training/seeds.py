@@ -49,7 +49,9 @@ def several(folder: Path, recipe: Recipe, count: int) -> dict[str, Spread] | Non
         if ending(run) == INTERRUPTED:
             return None
     reached = [best_of(run, recipe) for run in runs]
-    found = {name: Spread(tuple(one[name] for one in reached)) for name in recipe.task.metrics}
+    found = {
+        name: Spread(tuple(one[name] for one in reached)) for name in recipe.task.metrics if name in reached[0]
+    }  # of a task with several kinds of data, those of this one
     record = {name: {"mean": s.mean, "deviation": s.deviation, "values": s.values} for name, s in found.items()}
     write_text(folder / SUMMARY, json.dumps({"seeds": [first, first + count - 1], **record}, indent=2) + "\n")
     return found
@@ -65,10 +67,10 @@ def ending(run: Run) -> str | None:
 def best_of(run: Run, recipe: Recipe) -> dict[str, float]:
     """The metrics of the validation that chose the run's weights."""
     metrics = recipe.task.metrics
-    metric = recipe.training.metric or next(iter(metrics))
     seen: Sequence[dict[str, float]] = [
         record["metrics"] for record in read_records(run.metrics_path) if record["event"] == "validation"
     ]
     if not seen:
         raise RunError(f"{run.path} was never validated: give it more steps, or validate more often")
+    metric = recipe.training.metric or next(name for name in metrics if name in seen[0])
     return max(seen, key=lambda found: found[metric] if metrics[metric] else -found[metric])

@@ -77,8 +77,9 @@ def test_columns_can_be_named(tmp_path: Path, form: str) -> None:
     assert list(PairFile(write(tmp_path / f"t.{form}", text), ("en", "fr"))) == PAIRS
 
 
-def test_naming_columns_of_a_tsv_is_an_error(tmp_path: Path) -> None:
-    assert "TSV has no names" in message(write(tmp_path / "t.tsv", tsv(PAIRS)), ("en", "fr"))
+def test_naming_columns_of_a_tsv_without_a_header_is_an_error(tmp_path: Path) -> None:
+    said = message(write(tmp_path / "t.tsv", tsv(PAIRS)), ("en", "fr"))
+    assert "the first line, 'a cat | une chatte', has no column 'en'" in said
 
 
 def test_a_quoted_cell_may_hold_commas_quotes_and_line_ends(tmp_path: Path) -> None:

@@ -42,8 +42,9 @@ def test_the_lists_of_jsonl_may_have_other_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.tsv", "The\tDET\ncat NOUN\n", "a.tsv, line 2: 0 tabs; a line is a word, one tab and its tag"),
-        ("a.tsv", "The\tDET\tx\n", "a.tsv, line 1: 2 tabs"),
+        ("a.tsv", "The\tDET\ncat NOUN\n", "a.tsv, line 2: 1 cells between tabs; the first line has 2"),
+        ("a.tsv", "The\n", "a.tsv, line 1: 1 cells between spaces; it takes a word and its tag"),
+        ("a.conll", "EU NNP B-ORG\nrejects VBZ\n", "a.conll, line 2: 2 cells between spaces; the first line has 3"),
         ("a.tsv", "The\tDET\n\ncat\t\n", "a.tsv, line 3: the tag is empty"),
         ("a.tsv", "\tDET\n", "a.tsv, line 1: the word is empty"),
         ("a.tsv", "\n\n", "a.tsv: no tagged sentence"),
@@ -67,8 +68,41 @@ def test_a_missing_file_and_columns_of_lines_are_refused_at_once(tmp_path: Path)
     with pytest.raises(DataError, match=r"none\.tsv does not exist"):
         open_tagged(tmp_path / "none.tsv")
     (tmp_path / "a.tsv").write_text(LINES)
-    with pytest.raises(DataError, match="have no names"):
+    with pytest.raises(DataError, match="have no names; give two numbers"):
         open_tagged(tmp_path / "a.tsv", ("words", "tags"))
+    with pytest.raises(DataError, match=r"a\.tsv, line 1: 2 cells; there is no column 4"):
+        list(open_tagged(tmp_path / "a.tsv", ("1", "4")))
+
+
+CONLL = """-DOCSTART- -X- -X- O
+
+EU NNP B-NP B-ORG
+rejects VBZ B-VP O
+# # B-NP O
+
+-DOCSTART- -X- -X- O
+
+Peter NNP B-NP B-PER
+"""
+UNIVERSAL = """# sent_id = 1
+1\tThey\tthey\tPRON\tPRP\t_\t2\tnsubj\t_\t_
+2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tdo\tdo\tAUX\tVBP\t_\t0\troot\t_\t_
+3\tn't\tnot\tPART\tRB\t_\t2\tadvmod\t_\t_
+3.1\tgo\tgo\tVERB\tVB\t_\t_\t_\t_\t_
+"""
+
+
+def test_conlls_columns_and_documents_are_read(tmp_path: Path) -> None:
+    (tmp_path / "eng.train").write_text(CONLL)
+    first, second = open_tagged(tmp_path / "eng.train")
+    assert first == Tagged(("EU", "rejects", "#"), ("B-ORG", "O", "O"))
+    assert second == Tagged(("Peter",), ("B-PER",))
+    assert next(iter(open_tagged(tmp_path / "eng.train", ("1", "2")))).tags == ("NNP", "VBZ", "#")
+    (tmp_path / "en.conllu").write_text(UNIVERSAL)
+    (sentence,) = open_tagged(tmp_path / "en.conllu")
+    assert sentence == Tagged(("They", "do", "n't"), ("PRON", "AUX", "PART"))
+    assert next(iter(open_tagged(tmp_path / "en.conllu", ("3", "5")))).words == ("they", "do", "not")
 
 
 # --- words of a text --------------------------------------------------------------------------------------------------

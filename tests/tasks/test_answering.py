@@ -14,7 +14,7 @@ import torch
 import regard as library
 from regard.data.catalogue import open_data
 from regard.data.files import DataError
-from regard.data.questions import Question, QuestionFile
+from regard.data.questions import Question, QuestionFile, open_questions
 from regard.data.tokenizers import Tokenizer
 from regard.models import Tagger, TaggerModel
 from regard.tasks.answerer import LONGEST, answer_scores, best_span, exact, overlap, read_windows, windows
@@ -159,6 +159,29 @@ def test_a_file_that_is_not_squads_is_refused(tmp_path: Path, text: str, message
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(DataError, match=message):
         list(QuestionFile(tmp_path / "a.json"))
+
+
+def test_either_version_of_squad_and_lines_of_json_are_read(tmp_path: Path) -> None:
+    span = {"text": "anna", "answer_start": 4}
+    old = {"id": "a", "question": "who", "answers": [span, span]}
+    new = [{**old, "is_impossible": False}, {"id": "b", "question": "why", "answers": [], "is_impossible": True}]
+    new[1]["plausible_answers"] = [span]
+    for name, qas in (("train-v1.1.json", [old]), ("train-v2.0.json", new)):
+        data = {"version": name[6:10], "data": [{"title": "t", "paragraphs": [{"context": "the anna", "qas": qas}]}]}
+        (tmp_path / name).write_text(json.dumps(data))
+    right = Question("a", "who", "the anna", (("anna", 4), ("anna", 4)))
+    assert list(QuestionFile(tmp_path / "train-v1.1.json")) == [right]
+    assert list(QuestionFile(tmp_path / "train-v2.0.json")) == [right, Question("b", "why", "the anna")]
+    lists = {"text": ["anna"] * 2, "answer_start": [4, 4]}
+    records = [{**old, "context": "the anna"}, {**old, "context": "the anna", "answers": lists}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert list(open_questions(tmp_path / "a.jsonl")) == [right, right]
+    (tmp_path / "a.jsonl").write_text('{"question": "who", "context": "a", "answers": [3]}\n')
+    with pytest.raises(DataError, match=r"line 1: '\[3\]' are no answers with a text and an answer_start"):
+        list(open_questions(tmp_path / "a.jsonl"))
+    (tmp_path / "a.jsonl").write_text(json.dumps({**old, "context": "anna"}) + "\n")
+    with pytest.raises(DataError, match="question a: the answer 'anna' does not stand at 4"):
+        list(open_questions(tmp_path / "a.jsonl"))
 
 
 @pytest.mark.parametrize("start", [-1, 1, 99])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from regard.tasks.certainty import Indices, calibration_error, interval, label_intervals
+from regard.tasks.correlation import matthews
 from regard.tasks.labels import macro_f1
 
 
@@ -28,8 +29,9 @@ def test_the_intervals_of_labels_hold_their_scores() -> None:
     intervals = label_intervals(right, found, labels=5)  # of which two never came
     assert intervals["accuracy"][0] < (right == found).mean() < intervals["accuracy"][1]
     assert intervals["macro_f1"][0] < macro_f1(names(right), names(found)) < intervals["macro_f1"][1]
+    assert intervals["matthews"][0] < matthews(names(right), names(found)) < intervals["matthews"][1]
     exact = label_intervals(right, right, labels=5)
-    assert exact == {"accuracy": (1.0, 1.0), "macro_f1": (1.0, 1.0)}
+    assert [name for name, ends in exact.items() if ends == pytest.approx((1.0, 1.0))] == list(intervals)
 
 
 def test_probabilities_that_come_true_are_calibrated() -> None:

@@ -72,7 +72,7 @@ function metricOf({ metrics = {} }) {
 }
 
 export function metricName(name) {
-  return { bleu: "BLEU", chrf: "chrF" }[name] ?? name.replaceAll("_", " ");
+  return { bleu: "BLEU", chrf: "chrF", mrr: "MRR", recall_at_1: "recall@1" }[name] ?? name.replaceAll("_", " ");
 }
 
 function progressOf({ step, max_steps: most }) {
