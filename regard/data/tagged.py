@@ -65,9 +65,7 @@ class TaggedLines:
 
     def sentences(self) -> Iterator[Tagged]:
         pairs: list[tuple[str, str]] = []
-        first: list[
-            str
-        ] = []  # the cells of the first line, which tells what stands between them and how many there are
+        first: list[str] = []  # the cells of the first line: it tells what stands between them and how many there are
         separator = None
         for number, line in enumerate(itertools.chain(lines(self.path), [""]), 1):
             if not line.strip() or line.startswith(DOCUMENT):
