@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +15,45 @@ def memory(field: str, process: int | str = "self") -> float:
         if name == field:
             return int(value.split()[0]) / 1024
     raise ValueError(f"/proc/{process}/status has no {field}")
+
+
+def family_memory() -> float:
+    """VmRSS of this process and of all that it started, in MiB: what they share is counted for each."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            number, _, rest = stat.read_text().partition(" ")
+            parents[int(number)] = int(rest.rpartition(")")[2].split()[1])
+        except OSError:  # it ended meanwhile
+            continue
+    family = {os.getpid()}
+    while more := {child for child, parent in parents.items() if parent in family and child not in family}:
+        family |= more
+    total = 0.0
+    for process in family:
+        try:
+            total += memory("VmRSS", process)
+        except (OSError, ValueError):
+            continue
+    return total
+
+
+class Peak:
+    """While the block runs, the most memory that this process and its children had together; looked at every 50 ms."""
+
+    def __enter__(self) -> Peak:
+        self.mebibytes, self._over = 0.0, threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.05):
+            self.mebibytes = max(self.mebibytes, family_memory())
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+        self._thread.join()
 
 
 def foreign_work() -> float:

@@ -117,7 +117,7 @@ def estimate(task: LanguageTask, model: Model, batches: int, seed: int) -> float
     losses = []
     for _ in range(batches):
         starts = random.integers(len(task.valid) - LENGTH, size=(ROWS, 1))
-        window = torch.from_numpy(task.valid[starts + np.arange(LENGTH + 1)])
+        window = torch.from_numpy(task.valid[starts + np.arange(LENGTH + 1)].astype(np.int64))
         losses.append(float(writer.head.loss(writer.features(window[:, :-1]), window[:, 1:])))
     return float(np.mean(losses))
 

@@ -136,7 +136,10 @@ def _some(names: list[str], most: int = 4) -> str:
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
-TOKENS = "tokens"  # the folder of the tokenized corpus, in that of the run
+TOKENS, HELD = (
+    "tokens",
+    "tokens-valid",
+)  # the folders of the tokenized corpus and of what is held out, in that of the run
 PROBES = "probes"  # the folder of looks at fixed sentences, taken while training
 
 

@@ -27,7 +27,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     task = task_of(run, MaskedWords, "find masked words")
     filler = task.load(run)
     reader = MaskedReader(task, filler.tokenizer)
-    held = InMemory(list(reader.rows(TextData(**where(options)).open())))
+    held = InMemory(list(reader.passages(TextData(**where(options)).open())))
     if not len(held):
         raise DataError(f"{options.data}: no text (all lines are empty)")
     pairs = Pairs(held, "test") if task.next_sentence else None

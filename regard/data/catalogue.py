@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.config import nearest
+from regard.data.documents import Document
 from regard.data.files import DataError
 from regard.data.pairs import First, Pair
 from regard.data.sources import (
@@ -30,7 +31,7 @@ from regard.data.sources import (
     wikitext2,
 )
 from regard.data.tagged import Tagged
-from regard.data.text import Document, FirstLines
+from regard.data.text import FirstLines
 
 PHRASEBOOK_TRAIN, PHRASEBOOK_OTHER = 20_000, 1_000
 

@@ -28,6 +28,7 @@ E = TypeVar("E")
 
 ALIGNMENT = "alignment"
 BOM = b"\xef\xbb\xbf"
+LONGEST = 1 << 18  # bytes of a line that plain text is read by
 
 
 class TableFile(Generic[E]):
@@ -124,13 +125,14 @@ class ParallelFiles:
         check_found(found, self.skipped, f"{self.source} and {self.target}", "sentence pair")
 
 
-def lines(path: Path, encoding: str = "utf-8", ends: bool = False) -> Iterator[str]:
+def lines(path: Path, encoding: str = "utf-8", ends: bool = False, longest: int | None = None) -> Iterator[str]:
     r"""The lines of a text file, decoded one by one; a byte order mark is dropped, and so are their ends (\n or \r\n)
-    unless asked for."""
+    unless asked for. With `longest`, a line of more bytes comes in parts, so that a file without line ends can be
+    read."""
     number = 0
     try:
-        with _open(path) as file:
-            found = decoded(file, str(path), encoding, ends)
+        with open_file(path) as file:
+            found = decoded(file if longest is None else bounded(file, longest), str(path), encoding, ends)
             for number, line in enumerate(found, 1):  # noqa: B007 (named when it breaks off)
                 yield line
     except (EOFError, gzip.BadGzipFile, zlib.error):
@@ -143,9 +145,35 @@ def lines(path: Path, encoding: str = "utf-8", ends: bool = False) -> Iterator[s
 
 def decoded(file: Iterable[bytes], name: str, encoding: str = "utf-8", ends: bool = False) -> Iterator[str]:
     """Lines of bytes as text; a line that is not valid UTF-8 is named."""
-    for number, line in enumerate(file, 1):
-        whole = line.removeprefix(BOM) if number == 1 else line
+    number, first = 1, True
+    for line in file:
+        whole = line.removeprefix(BOM) if first else line
         yield _decode(whole if ends else whole.removesuffix(b"\n").removesuffix(b"\r"), name, number, encoding)
+        number, first = number + line.endswith(b"\n"), False  # a part of a line is in the same line
+
+
+def bounded(file: IO[bytes], longest: int) -> Iterator[bytes]:
+    """Lines of bytes with their ends; one of more than `longest` in parts, which end before a space where there is one,
+    as words are tokenized with the space before them, and never inside of a character."""
+    rest = b""
+    while line := rest + file.readline(longest - len(rest)):
+        end = len(line)
+        if end >= longest and not line.endswith(b"\n"):
+            space = line.rfind(b" ")
+            end = space if space > 0 else whole_characters(line)
+        rest = line[end:]
+        yield line[:end]
+
+
+def whole_characters(data: bytes) -> int:
+    """How many of these bytes are whole characters: all, or without the beginning of one at their end."""
+    for back in range(1, min(len(data), 4)):
+        byte = data[-back]
+        if byte & 0xC0 == 0xC0:  # begins a character, of as many bytes as it has leading ones
+            return len(data) - back if back < 8 - (byte ^ 0xFF).bit_length() else len(data)
+        if byte & 0x80 == 0:
+            break
+    return len(data)
 
 
 def locate(folder: str, *names: str) -> Path:
@@ -242,7 +270,7 @@ def existing(path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _open(path: Path) -> IO[bytes]:
+def open_file(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 

@@ -42,6 +42,20 @@ class First(Generic[E]):
         return skipped(self.examples)
 
 
+class Sides:
+    """The sentences of pairs, source and target in turn; `pairs` counts those of the last pass."""
+
+    def __init__(self, examples: Iterable[Pair]) -> None:
+        self.examples, self.pairs = examples, 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.pairs = 0
+        for pair in self.examples:
+            self.pairs += 1
+            yield pair.source
+            yield pair.target
+
+
 def skipped(examples: Iterable[Any]) -> int:
     """How many empty lines the last pass over a source of examples left out."""
     return int(getattr(examples, "skipped", 0))

@@ -8,23 +8,21 @@ goes, so that resident memory hardly grows with the corpus: ten million pairs ta
 
 from __future__ import annotations
 
-import itertools
 import json
 import mmap
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.files import DataError
+from regard.data.store_files import OFFSET, VERSION, SideWriter, header, side_files, write_header
 
-VERSION = 1
 HEADER = "store.json"
-OFFSET = np.dtype("<i8")
 CHUNK_TOKENS = 1 << 18
 # A row that is touched maps some 70 KiB around it, and mapping is what reading costs: a small file stays mapped, of a
 # large one everything is given back after so many rows.
@@ -47,41 +45,34 @@ def write_store(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    parts = {name: folder / f"{name}.part" for side in range(sides) for name in _files(side)}
+    parts = {name: folder / f"{name}.part" for side in range(sides) for name in side_files(side)}
     try:
         with ExitStack() as stack:
             files = [stack.enter_context(part.open("wb")) for part in parts.values()]
-            writers = [_Writer(files[2 * side], files[2 * side + 1], vocabulary, side) for side in range(sides)]
+            writers = [SideWriter(files[2 * side], files[2 * side + 1], vocabulary, side) for side in range(sides)]
             count = _write_rows(rows, writers)
-            tokens = [writer.finish() for writer in writers]
+            tokens = [writer.to_disk() for writer in writers]
         (folder / HEADER).unlink(missing_ok=True)  # from here on the old store is gone
         for name, part in parts.items():
             part.replace(folder / name)
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)
-    header = {
-        "version": VERSION,
-        "rows": count,
-        "tokens": tokens,
-        "dtype": _dtype(vocabulary).str,
-        "vocabulary": vocabulary,
-        "fingerprint": fingerprint,
-    }
-    _write_header(folder / HEADER, header)
+    write_header(folder / HEADER, header(count, tokens, vocabulary, fingerprint))
     return Store.open(folder)
 
 
 class Store:
     """Rows of token ids on disk. `rows` gives views of the mapped file: they are read-only and cost no copy."""
 
-    def __init__(self, folder: Path, header: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, contents: dict[str, Any]) -> None:
         self.folder = folder
-        self.vocabulary = int(header["vocabulary"])
-        self.fingerprint = str(header["fingerprint"])
-        self._rows = int(header["rows"])
-        dtype = np.dtype(header["dtype"])
-        self._sides = [_Side(folder, side, self._rows, count, dtype) for side, count in enumerate(header["tokens"])]
+        self.vocabulary = int(contents["vocabulary"])
+        self.fingerprint = str(contents["fingerprint"])
+        self.size: int | None = contents.get("bytes")  # of the text, where someone counted
+        self._rows = int(contents["rows"])
+        dtype = np.dtype(contents["dtype"])
+        self._sides = [_Side(folder, side, self._rows, count, dtype) for side, count in enumerate(contents["tokens"])]
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Store:
@@ -91,11 +82,11 @@ class Store:
         if not path.is_file():
             raise DataError(f"{folder} holds no whole token store ({HEADER} is missing); prepare the data again")
         try:
-            header = json.loads(path.read_text(encoding="utf-8"))
-            version = header["version"]
+            contents = json.loads(path.read_text(encoding="utf-8"))
+            version = contents["version"]
             if version != VERSION:
                 raise DataError(f"{path}: version {version} is not {VERSION}, which is read; prepare the data again")
-            return cls(folder, header)
+            return cls(folder, contents)
         except (KeyError, TypeError, json.JSONDecodeError, UnicodeDecodeError) as error:
             raise DataError(f"{path}: not the header of a token store ({error!r}); prepare the data again") from None
 
@@ -110,6 +101,10 @@ class Store:
     def tokens(self, side: int) -> int:
         """The number of ids on a side, all rows together."""
         return self._sides[side].tokens
+
+    def stream(self, side: int) -> NDArray[np.unsignedinteger[Any]]:
+        """All ids of a side as one row, mapped: nothing is read before it is looked at."""
+        return self._sides[side].stream
 
     def lengths(self, side: int) -> NDArray[np.int32]:
         """The length of every row, in memory: four bytes a row."""
@@ -132,11 +127,15 @@ class _Side:
     """One side of a store: a mapped file of ids and one of offsets, row i being ids[offsets[i]:offsets[i + 1]]."""
 
     def __init__(self, folder: Path, side: int, rows: int, tokens: int, dtype: np.dtype[Any]) -> None:
-        ids, offsets = (folder / name for name in _files(side))
+        ids, offsets = (folder / name for name in side_files(side))
         self.tokens = tokens
         self._ids = _Mapped(ids, tokens, dtype)
         self._offsets = _Mapped(offsets, rows + 1, OFFSET)
         self._touched = 0
+
+    @property
+    def stream(self) -> NDArray[Any]:
+        return self._ids.array
 
     def lengths(self) -> NDArray[np.int32]:
         offsets = self._offsets.array
@@ -193,43 +192,7 @@ class _Mapped:
             self._map.madvise(mmap.MADV_DONTNEED)
 
 
-class _Writer:
-    """Streams the rows of one side into its two files."""
-
-    def __init__(self, ids: IO[bytes], offsets: IO[bytes], vocabulary: int, side: int) -> None:
-        self._ids, self._offsets = ids, offsets
-        self._vocabulary, self._side = vocabulary, side
-        self._dtype = _dtype(vocabulary)
-        self.tokens = self.rows = 0
-        offsets.write(np.zeros(1, OFFSET).tobytes())
-
-    def write(self, rows: Sequence[Sequence[int]]) -> None:
-        lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-        ids = np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int64, count=int(lengths.sum()))
-        if len(ids) and (ids.min() < 0 or ids.max() >= self._vocabulary):
-            self._complain(rows)
-        self._ids.write(ids.astype(self._dtype).tobytes())
-        self._offsets.write((self.tokens + np.cumsum(lengths)).astype(OFFSET).tobytes())
-        self.tokens += len(ids)
-        self.rows += len(rows)
-
-    def _complain(self, rows: Sequence[Sequence[int]]) -> None:
-        for number, row in enumerate(rows, self.rows):
-            for i in row:
-                if not 0 <= i < self._vocabulary:
-                    raise ValueError(
-                        f"row {number}, side {self._side}: token {i} is outside the vocabulary of {self._vocabulary}"
-                    )
-
-    def finish(self) -> int:
-        """Bring everything to the disk, so that the header never says more than is there."""
-        for file in (self._ids, self._offsets):
-            file.flush()
-            os.fsync(file.fileno())
-        return self.tokens
-
-
-def _write_rows(rows: Iterable[Sequence[Sequence[int]]], writers: Sequence[_Writer]) -> int:
+def _write_rows(rows: Iterable[Sequence[Sequence[int]]], writers: Sequence[SideWriter]) -> int:
     chunk: list[Sequence[Sequence[int]]] = []
     waiting = 0
     for number, row in enumerate(rows):
@@ -244,29 +207,6 @@ def _write_rows(rows: Iterable[Sequence[Sequence[int]]], writers: Sequence[_Writ
     return writers[0].rows
 
 
-def _write_chunk(chunk: Sequence[Sequence[Sequence[int]]], writers: Sequence[_Writer]) -> None:
+def _write_chunk(chunk: Sequence[Sequence[Sequence[int]]], writers: Sequence[SideWriter]) -> None:
     for side, writer in enumerate(writers):
         writer.write([row[side] for row in chunk])
-
-
-def _write_header(path: Path, header: dict[str, Any]) -> None:
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(header, indent=2) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _files(side: int) -> tuple[str, str]:
-    return f"side-{side}.ids", f"side-{side}.offsets"
-
-
-def _dtype(vocabulary: int) -> np.dtype[Any]:
-    """The smallest unsigned little-endian type that holds every id."""
-    if vocabulary < 1:
-        raise ValueError(f"a vocabulary of {vocabulary} is not allowed; it takes at least one token")
-    return np.dtype("<u1" if vocabulary <= 1 << 8 else "<u2" if vocabulary <= 1 << 16 else "<u4")

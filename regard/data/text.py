@@ -1,42 +1,27 @@
-"""Plain text: documents that are read line by line, as often as one asks, so that none need fit into memory.
-
-A document gives its lines with their ends; joined they are the text, letter by letter, so that what a model pays for it
-can be counted in bytes.
-"""
+"""Plain text from files, folders and records, and its parts: shares of it, sentences, pieces to tokenize."""
 
 from __future__ import annotations
 
 import glob
+import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
-from regard.data.files import DataError, Line, TableFile, existing, lines, text_of
+from regard.data.documents import Document, Documents, Range, bytes_in, file_document, in_memory
+from regard.data.files import DataError, Line, TableFile, existing, text_of
 
 COLUMN = "text"
 SUFFIXES = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")  # of the files of a folder
 SEVERAL = ","  # between paths
 WHOLE = 100  # percent
 PIECE, LONGEST_PIECE = 1 << 14, 1 << 18  # characters that are tokenized at a time
+SAMPLE, STRETCH = 1 << 26, 1 << 18  # bytes of a large text that a tokenizer is learnt from, in how long stretches
 
 
-@dataclass(frozen=True)
-class Document:
-    """One text. Iterating gives its lines, each with its end; `name` is what a complaint calls it."""
-
-    name: str
-    start: Callable[[], Iterable[str]]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.start())
-
-    def text(self) -> str:
-        return "".join(self)
-
-
-class TextFiles:
+class TextFiles(Documents):
     """The documents of a path: a text file is one; a `.jsonl` has one a line, in its column "text" unless `column`
     names another; a folder has those of its .txt and .jsonl files, in the order of their names. Each may be gzipped. A
     path may be a pattern ("texts/*.txt"), and several may be given with commas between them."""
@@ -78,10 +63,6 @@ def is_jsonl(path: Path) -> bool:
     return path.name.removesuffix(".gz").endswith(".jsonl")
 
 
-def file_document(path: Path) -> Document:
-    return Document(str(path), lambda: lines(path, ends=True))
-
-
 class TextColumn(TableFile[str]):
     """The texts of a `.jsonl`, one a line."""
 
@@ -92,15 +73,11 @@ class TextColumn(TableFile[str]):
         return text_of(line, self.columns[0], where) or None
 
 
-def in_memory(name: str, text: str) -> Document:
-    return Document(name, lambda: text.splitlines(keepends=True))
-
-
 # --- parts of texts ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class FirstLines:
+class FirstLines(Documents):
     """At most so many lines of some documents, taken one after the other."""
 
     documents: Iterable[Document]
@@ -109,19 +86,15 @@ class FirstLines:
     def __iter__(self) -> Iterator[Document]:
         left = self.count
         for document in self.documents:
-            kept = []
-            for line in document:
-                kept.append(line)
-                left -= 1
-                if not left:
-                    break
-            yield in_memory(document.name, "".join(kept))
+            inside = sum(1 for _ in itertools.islice(document, left))
+            yield Document(document.name, partial(itertools.islice, document, inside))
+            left -= inside
             if not left:
                 return
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(Documents):
     """What stands from one percentage of the bytes to another, documents taken one after the other; cuts fall between
     characters. The first 90 and the last 10 percent are all of the text, with nothing in both."""
 
@@ -130,49 +103,65 @@ class Share:
     last: int
 
     @cached_property
-    def size(self) -> int:
-        return bytes_in(self.documents)
+    def bounds(self) -> Range:
+        whole = bytes_in(self.documents)
+        return whole * self.first // WHOLE, whole * self.last // WHOLE
 
     def __iter__(self) -> Iterator[Document]:
-        low, high = self.size * self.first // WHOLE, self.size * self.last // WHOLE
+        low, high = self.bounds
         begin = 0
         for document in self.documents:
-            size = bytes_in([document]) if begin < high else 0
-            inside = Document(document.name, cut(document, low - begin, high - begin))
+            if begin >= high:
+                return
+            size = document.size
+            inside = document.parted([(low - begin, high - begin)])
             if size and begin + size > low and next(iter(inside), None) is not None:
                 yield inside
             begin += size
 
 
-def cut(document: Document, low: int, high: int) -> Callable[[], Iterator[str]]:
-    """The lines of a document between two places, counted in bytes of UTF-8."""
+@dataclass(frozen=True)
+class Sampled(Documents):
+    """All of some documents, or, of more than `most` bytes, stretches of one length that lie evenly apart: what a
+    tokenizer is learnt from, so that neither time nor memory grow with the text."""
 
-    def inside() -> Iterator[str]:
+    documents: Iterable[Document]
+    most: int = SAMPLE
+
+    def __iter__(self) -> Iterator[Document]:
+        whole = bytes_in(self.documents)
+        if whole <= self.most:
+            yield from self.documents
+            return
+        length = min(STRETCH, self.most)
+        step = whole // (self.most // length)
         begin = 0
-        for line in document:
-            data = line.encode("utf-8")
-            if begin + len(data) > low and begin < high:
-                kept = data[between(data, low - begin) : between(data, high - begin)].decode("utf-8")
-                if kept:
-                    yield kept
-            begin += len(data)
-            if begin >= high:
-                return
-
-    return inside
+        for document in self.documents:
+            end = begin + document.size
+            starts = range(-(-max(begin - length, 0) // step) * step, end, step)
+            ranges = [(start - begin, start - begin + length) for start in starts if start + length > begin]
+            if ranges:
+                yield document.parted(ranges)
+            begin = end
 
 
-def between(data: bytes, place: int) -> int:
-    """The first place from this one on that is not inside of a character."""
-    place = max(place, 0)
-    while place < len(data) and data[place] & 0xC0 == 0x80:
-        place += 1
-    return place
+def evenly(examples: Iterable[Sequence[str]], most: int = SAMPLE) -> list[str]:
+    """The texts of all examples, or, of more than `most` characters, of some that lie evenly apart; in one pass."""
+    kept: list[Sequence[str]] = []
+    size, apart = 0, 1
+    for place, texts in enumerate(examples):
+        if place % apart == 0:
+            kept.append(texts)
+            size += sum(map(len, texts))
+            if size > most:
+                kept, apart = kept[::2], 2 * apart
+                size = sum(len(text) for texts in kept for text in texts)
+    return [text for texts in kept for text in texts]
 
 
-def bytes_in(documents: Iterable[Document]) -> int:
-    """The size of the texts in UTF-8."""
-    return sum(len(line.encode("utf-8")) for document in documents for line in document)
+def sampled(documents: Iterable[Document], kind: str) -> Iterable[Document]:
+    """What a tokenizer of a kind is learnt from; one of characters has to see them all."""
+    return documents if kind == "char" else Sampled(documents)
 
 
 @dataclass(frozen=True)

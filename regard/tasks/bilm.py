@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -14,13 +14,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
+from regard.checkpoint import HELD, TOKENS, Run, load_both, load_tokenizer
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
+from regard.data.corpus import Rowing, tokenized
+from regard.data.documents import bytes_in
 from regard.data.files import DataError
-from regard.data.store import HEADER, Store, write_store
+from regard.data.shards import TokenShard
+from regard.data.store import HEADER
 from regard.data.tagged import words_in
-from regard.data.text import Sentences
+from regard.data.text import Sentences, sampled
 from regard.data.tokenizers import END, START, Kind, Tokenizer
 from regard.models import BiLM, BiLMModel, Model, ModelConfig
 from regard.nn.device import for_use
@@ -31,7 +34,6 @@ from regard.tasks.tagger import FRAME, pieces_of
 from regard.tasks.translator import padded
 
 IGNORED = -100  # the target of a place that predicts nothing
-CHUNK = 10_000  # sentences that are tokenized together
 BATCH = 64  # sentences, where nothing is learnt
 
 Row = NDArray[np.integer[Any]]
@@ -80,28 +82,27 @@ class BiLMTask:
         folder.mkdir(parents=True, exist_ok=True)
         valid = config.valid.open()  # at once: that a file is missing is said before the tokenizer takes its time
         tokenizer_path = folder / "tokenizer.json"
+        whole = (folder / TOKENS / HEADER).exists()
+        train = [] if whole else config.train.open()
         if not tokenizer_path.exists():
-            train = Sentences(config.train.open())
             say("training the tokenizer")
-            Tokenizer.train(train, config.tokenizer, config.pieces, say).save(tokenizer_path)
+            texts = Sentences(sampled(train, config.tokenizer))
+            Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(tokenizer_path)
         self.tokenizer = load_tokenizer(Run(folder))
-        self.valid = [np.array(row) for row in self.rows(Sentences(valid))]
-        if not self.valid:
+        rowing = Rowing(self.rows, made=f"at most {config.max_length}")
+        read = partial(tokenized, tokenizer=self.tokenizer, rowing=rowing, say=say)
+        self.valid = read(folder / HELD, Sentences(valid), what="tokenizing the validation text")
+        if not len(self.valid):
             raise DataError("there is no text to validate on: all of its lines are empty")
-        if not (folder / TOKENS / HEADER).exists():
-            say("tokenizing")
-            rows = ([row] for row in self.rows(Sentences(config.train.open())))
-            vocabulary, mark = self.tokenizer.vocabulary, self.tokenizer.fingerprint
-            if not len(write_store(folder / TOKENS, rows, vocabulary, sides=1, fingerprint=mark)):
-                raise DataError("there is no text to train on: all of its lines are empty")
-        self.store = Store.open(folder / TOKENS)
+        self.store = read(folder / TOKENS, Sentences(train), total=partial(bytes_in, train))
+        if not len(self.store):
+            raise DataError("there is no text to train on: all of its lines are empty")
 
-    def rows(self, sentences: Iterable[str]) -> Iterator[list[int]]:
+    def rows(self, shard: TokenShard) -> list[tuple[Row]]:
         """The tokens of each sentence, in parts where it is too long."""
         most = self.config.max_length - FRAME
-        for chunk in chunked(sentences):
-            for row in self.tokenizer.encode(chunk):
-                yield from (row[start : start + most] for start in range(0, len(row), most))
+        sentences = [row for row in shard.texts if row is not None]
+        return [(row[start : start + most],) for row in sentences for start in range(0, len(row), most)]
 
     def fit(self, model: ModelConfig) -> ModelConfig:
         return change(model, {"vocabulary": self.tokenizer.vocabulary})
@@ -115,7 +116,7 @@ class BiLMTask:
         return head.total_loss(hidden, targets), 2 * sum(len(row) + 1 for row in rows)
 
     def validate(self, model: Model) -> Validation:
-        loss = sum(mean_losses(model, self.valid)) / 2
+        loss = sum(mean_losses(model, self.valid.lengths(0), partial(self.valid.rows, 0))) / 2
         return Validation({"perplexity": math.exp(loss), "loss": loss})
 
     def probes(self, model: Model) -> list[bytes]:
@@ -150,12 +151,15 @@ def neighbours(tokens: Tensor, keep: Tensor | None) -> Tensor:
 
 
 @torch.no_grad()
-def mean_losses(model: Model, rows: Sequence[Row]) -> tuple[float, float]:
-    """For each token that is predicted forwards, and for each that is predicted backwards."""
-    totals, count = [0.0, 0.0], sum(len(row) + 1 for row in rows)
-    ordered = sorted(rows, key=len)
-    for start in range(0, len(rows), BATCH):
-        hidden, targets, head = predicted(model, ordered[start : start + BATCH])
+def mean_losses(
+    model: Model, lengths: NDArray[np.integer[Any]], rows: Callable[[NDArray[np.int64]], Sequence[Row]]
+) -> tuple[float, float]:
+    """For each token that is predicted forwards, and for each that is predicted backwards. `rows` gives those that are
+    asked for, of these lengths."""
+    totals, count = [0.0, 0.0], int(lengths.sum(dtype=np.int64)) + len(lengths)
+    order = np.argsort(lengths, kind="stable")
+    for start in range(0, len(order), BATCH):
+        hidden, targets, head = predicted(model, rows(order[start : start + BATCH]))
         for side in (0, 1):
             totals[side] += float(head.total_loss(hidden[:, :, side], targets[:, :, side]))
     return totals[0] / count, totals[1] / count
@@ -182,13 +186,8 @@ class ContextVectors:
 
     def losses(self, sentences: Iterable[str]) -> tuple[float, float]:
         """The mean loss a token of sentences, forwards and backwards; perplexity is its exponential."""
-        return mean_losses(self.model, [np.array(row) for row in self.tokenizer.encode(list(sentences))])
-
-
-def chunked(sentences: Iterable[str]) -> Iterator[list[str]]:
-    rest = iter(sentences)
-    while chunk := list(itertools.islice(rest, CHUNK)):
-        yield chunk
+        rows = [np.array(row) for row in self.tokenizer.encode(list(sentences))]
+        return mean_losses(self.model, np.array([len(row) for row in rows]), lambda some: [rows[i] for i in some])
 
 
 def _keeps_the_contract(task: BiLMTask) -> Task:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from regard.config import Config, ConfigError, Size
 from regard.data.catalogue import data_set, open_data
+from regard.data.documents import Document
 from regard.data.files import DataError, PairFile, ParallelFiles
 from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
@@ -15,7 +16,7 @@ from regard.data.pairs import First, Pair
 from regard.data.questions import Question, open_questions
 from regard.data.related import FromJudged, FromPairs, Related, RelatedFile
 from regard.data.tagged import Tagged, open_tagged
-from regard.data.text import Document, FirstLines, Share, TextFiles
+from regard.data.text import FirstLines, Share, TextFiles
 
 HELD_OUT = 10  # percent of a training text, where no other is given for validation
 

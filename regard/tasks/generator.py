@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from regard.config import ConfigError, from_dict
+from regard.data.documents import Document
 from regard.data.files import DataError
-from regard.data.text import Document
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, Hypothesis, complete
 from regard.decoding.speculative import AHEAD, Speculating, check_rewinds

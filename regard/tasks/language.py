@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,11 +15,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
+from regard.checkpoint import HELD, TOKENS, Run, load_both, load_tokenizer
 from regard.config import ConfigError, Size, change
+from regard.data.corpus import Rowing, document_rows, tokenized
+from regard.data.documents import bytes_in
 from regard.data.files import DataError
-from regard.data.store import HEADER, Store, write_store
-from regard.data.text import Document, Texts
+from regard.data.text import Pieces, Texts, sampled
 from regard.data.tokenizers import Tokenizer
 from regard.data.windows import Windows
 from regard.decoding import Decoding, complete
@@ -34,7 +35,7 @@ from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TextData, held_apart
 from regard.tasks.generator import Generator
-from regard.tasks.scoring import encoded, measure, shifted, token_rows, unknown
+from regard.tasks.scoring import measure, shifted, unknown
 
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
 PASSAGE = 120  # tokens whose probabilities the report shows
@@ -86,22 +87,21 @@ class LanguageTask:
         train, valid = held_apart(
             config.train, config.valid, say
         )  # at once: that a file is missing is said before the tokenizer takes its time
-        path, tokens = folder / "tokenizer.json", folder / TOKENS
+        path = folder / "tokenizer.json"
         if not path.exists():
             say("training the tokenizer")
-            Tokenizer.train(Texts(train), config.tokenizer, config.pieces, say).save(path)
+            texts = Texts(sampled(train, config.tokenizer))
+            Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(path)
         self.tokenizer = load_tokenizer(Run(folder))
-        if not (tokens / HEADER).exists():
-            say("tokenizing")
-            rows = ((row,) for row, _ in token_rows(self.tokenizer, train))
-            write_store(tokens, rows, self.tokenizer.vocabulary, sides=1, fingerprint=self.tokenizer.fingerprint)
-        self.store = Store.open(tokens)
-        self.valid, self.size = self.validation(valid, say)
+        rowing = Rowing(partial(document_rows, end=self.tokenizer.end), joined=True)
+        read = partial(tokenized, tokenizer=self.tokenizer, rowing=rowing, say=say)
+        self.store = read(folder / TOKENS, Pieces(train), total=partial(bytes_in, train))
+        held = read(folder / HELD, Pieces(valid), most=config.validated, what="tokenizing the validation text")
+        self.valid, self.size = self.validation(held.stream(0), held.size or 0, say)
         say(f"{self.store.tokens(0):,} tokens of training text, {len(self.valid):,} of validation text")
 
-    def validation(self, documents: Iterable[Document], say: Say) -> tuple[NDArray[np.int64], int]:
+    def validation(self, ids: NDArray[Any], size: int, say: Say) -> tuple[NDArray[Any], int]:
         """The tokens that are scored, and how many bytes of text they are."""
-        ids, size = encoded(self.tokenizer, documents)
         if not len(ids):
             raise DataError("the validation text is empty")
         if self.config.validated is not None and self.config.validated < len(ids):
@@ -164,13 +164,13 @@ class LanguageTask:
             for passage, best in zip(passages, found, strict=True)
         ]
 
-    def passages(self, length: int) -> list[NDArray[np.int64]]:
+    def passages(self, length: int) -> list[NDArray[Any]]:
         """Some tokens from a few places of the validation text, evenly apart; fewer where it is short."""
         last = max(len(self.valid) - length, 0)
         starts = sorted({last * (2 * i + 1) // (2 * SAMPLES) for i in range(SAMPLES)})
         return [self.valid[start : start + length] for start in starts]
 
-    def line(self, tokens: Sequence[int] | NDArray[np.int64]) -> str:
+    def line(self, tokens: Sequence[int] | NDArray[Any]) -> str:
         """A text on one line, with a sign where lines end."""
         return self.tokenizer.decode(list(tokens)).replace("\n", "⏎ ")
 

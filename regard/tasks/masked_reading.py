@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.data.text import Document
+from regard.data.corpus import Rowing
+from regard.data.documents import Document
+from regard.data.encoding import encoded
+from regard.data.shards import TokenShard, shards
 from regard.data.tokenizers import Tokenizer
 from regard.models import EncoderModel
 from regard.tasks.masking import IGNORED, Masking
-from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, InMemory, Pairs, Row, Rows, chunks, joined, packed, tokens_of
+from regard.tasks.passages import (
+    PAIR_FRAME,
+    TEXT_FRAME,
+    Pairs,
+    Row,
+    Rows,
+    chunks,
+    joined,
+    packed,
+    sentences,
+    texts_of,
+)
 from regard.tasks.translator import padded
 
 if TYPE_CHECKING:
@@ -46,13 +60,26 @@ class MaskedReader:
         self.config, self.tokenizer = config, tokenizer
         self.masking = Masking(tokenizer, config.chance, config.whole_words)
 
-    def rows(self, documents: Iterable[Document]) -> Iterable[Sequence[Sequence[int]]]:
-        """Packed sentences, or chunks of which pairs are drawn."""
+    @property
+    def rowing(self) -> Rowing:
+        """How a store is made of sentences."""
+        config = self.config
+        made = f"context {config.context}" + (f", pairs, {config.short} short" if config.next_sentence else "")
+        limit = max(self.tokenizer.vocabulary, config.context)
+        return Rowing(self.rows, 3 if config.next_sentence else 1, limit, made)
+
+    def rows(self, shard: TokenShard) -> Sequence[Sequence[Sequence[int] | Row]]:
+        """Packed sentences, or chunks of which pairs are drawn. At the end of a shard a row ends, wherever it is."""
         if self.config.next_sentence:
             room = self.config.context - PAIR_FRAME
-            return chunks(tokens_of(self.tokenizer, documents, room), room, self.config.short)
+            return list(chunks(texts_of(shard, room), room, self.config.short, shard.fresh, shard.number))
         room = self.config.context - TEXT_FRAME
-        return packed(tokens_of(self.tokenizer, documents, room), room, self.tokenizer.end)
+        return list(packed(texts_of(shard, room), room, self.tokenizer.end))
+
+    def passages(self, documents: Iterable[Document]) -> Iterator[Sequence[Sequence[int] | Row]]:
+        """The rows of texts, one shard in memory at a time."""
+        for shard in encoded(self.tokenizer, shards(sentences(documents)), workers=1):
+            yield from self.rows(shard)
 
     def read(
         self,
@@ -79,7 +106,7 @@ class MaskedReader:
 
     @torch.no_grad()
     def measure(
-        self, encoder: EncoderModel, held: InMemory, pairs: Pairs | None, chosen: np.ndarray[Any, Any]
+        self, encoder: EncoderModel, held: Rows, pairs: Pairs | None, chosen: np.ndarray[Any, Any]
     ) -> tuple[dict[str, float], list[dict[str, str]]]:
         """Metrics by name over the chosen passages, and samples of what was found."""
         device, generator = next(encoder.parameters()).device, torch.Generator().manual_seed(SEED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -12,12 +13,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
+from regard.checkpoint import HELD, TOKENS, Run, load_both, load_tokenizer
 from regard.config import ConfigError, Rate, Size
 from regard.data.batches import Batches
+from regard.data.corpus import tokenized
+from regard.data.documents import bytes_in
 from regard.data.files import DataError
-from regard.data.store import HEADER, Store, write_store
-from regard.data.text import Texts
+from regard.data.text import Sampled, Texts, sampled
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Encoder, EncoderModel, Model, ModelConfig
 from regard.nn.device import for_use
@@ -29,7 +31,7 @@ from regard.tasks.examples import TextData, held_apart
 from regard.tasks.filling import MaskFiller
 from regard.tasks.masked_reading import MaskedReader
 from regard.tasks.masking import IGNORED
-from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, InMemory, Pairs
+from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, Pairs, Rows, sentences
 
 
 @dataclass(frozen=True)
@@ -104,27 +106,23 @@ class MaskedWordsTask:
         train, valid = held_apart(
             config.train, config.valid, say
         )  # at once: that a file is missing is said before the tokenizer takes its time
-        path, tokens = folder / "tokenizer.json", folder / TOKENS
+        path = folder / "tokenizer.json"
         if not path.exists():
             say("training the tokenizer")
-            made = Tokenizer.train(Texts(train), config.tokenizer, config.pieces, say, config.lower, mask=True)
-            made.save(path)
+            texts = Texts(sampled(train, config.tokenizer))
+            Tokenizer.train(texts, config.tokenizer, config.pieces, say, config.lower, mask=True).save(path)
         self.tokenizer = load_tokenizer(Run(folder))
         self.reader = MaskedReader(config, self.tokenizer)
-        held = list(self.reader.rows(valid))
-        if not held:
+        read = partial(tokenized, tokenizer=self.tokenizer, rowing=self.reader.rowing, say=say)
+        what = "tokenizing the validation text"
+        self.valid = read(folder / HELD, sentences(Sampled(valid)), what=what)
+        if not len(self.valid):
             raise DataError("there is no text to validate on: all of its lines are empty")
-        self.valid = InMemory(held)
-        if not (tokens / HEADER).exists():
-            say("tokenizing")
-            size, sides = max(self.tokenizer.vocabulary, config.context), 3 if config.next_sentence else 1
-            if not len(write_store(tokens, self.reader.rows(train), size, sides, self.tokenizer.fingerprint)):
-                raise DataError("there is no text to train on: all of its lines are empty")
-        self.store = Store.open(tokens)
-        self.pairs = {
-            which: Pairs(rows, which) if config.next_sentence else None
-            for which, rows in (("training", self.store), ("validation", self.valid))
-        }
+        self.store = read(folder / TOKENS, sentences(train), total=partial(bytes_in, train))
+        if not len(self.store):
+            raise DataError("there is no text to train on: all of its lines are empty")
+        both: tuple[tuple[str, Rows], ...] = (("training", self.store), ("validation", self.valid))
+        self.pairs = {which: Pairs(rows, which) if config.next_sentence else None for which, rows in both}
         say(f"{self.store.tokens(0):,} tokens of training text in {len(self.store):,} passages")
 
     def fit(self, model: ModelConfig) -> ModelConfig:

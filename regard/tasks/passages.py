@@ -5,7 +5,6 @@ Texts are kept apart: each file or record is one, and inside of a plain text an 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,16 +13,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from regard.data.documents import Document
+from regard.data.encoding import encoded
 from regard.data.files import DataError
 from regard.data.sentences import sentence_spans
-from regard.data.text import Document
+from regard.data.shards import TokenShard, shards
 from regard.data.tokenizers import Tokenizer
 
-CHUNK = 10_000  # sentences that are tokenized together
+ROWS_AT_ONCE = 1 << 16  # of which it is asked whether they begin a text
 PAIR_FRAME, TEXT_FRAME = 3, 2  # special tokens around two texts, and around one
 
 Row = NDArray[np.integer[Any]]
-Chunk = tuple[list[int], list[int], list[int]]  # tokens, where its sentences end, and whether it begins a text
+Sentence = Sequence[int] | Row
+Chunk = tuple[Row, list[int], list[int]]  # tokens, where its sentences end, and whether it begins a text
 
 
 class Rows(Protocol):
@@ -38,7 +40,7 @@ class Rows(Protocol):
 class InMemory:
     """The rows of a validation text."""
 
-    found: Sequence[Sequence[Sequence[int]]]
+    found: Sequence[Sequence[Sequence[int] | Row]]
 
     def __len__(self) -> int:
         return len(self.found)
@@ -64,53 +66,61 @@ def sentences(documents: Iterable[Document]) -> Iterator[str | None]:
         yield None
 
 
-def tokens_of(tokenizer: Tokenizer, documents: Iterable[Document], longest: int) -> Iterator[list[list[int]]]:
-    """The sentences of each text as tokens; one of more than `longest` tokens is read in parts. No text is empty."""
-    text: list[list[int]] = []
-    rest = sentences(documents)
-    while chunk := list(itertools.islice(rest, CHUNK)):
-        rows = iter(tokenizer.encode([sentence for sentence in chunk if sentence is not None]))
-        for sentence in chunk:
-            if sentence is not None:
-                row = next(rows)
-                text += [row[start : start + longest] for start in range(0, len(row), longest)]
-            elif text:
-                yield text
-                text = []
-    if text:
-        yield text
+def texts_of(shard: TokenShard, longest: int) -> list[list[Row]]:
+    """The sentences of each text of a shard; one of more than `longest` tokens is read in parts. No text is empty but
+    the first, where the shard goes on with a text that had ended."""
+    texts: list[list[Row]] = [[]]
+    for ids in shard.texts:
+        if ids is None:
+            texts.append([])
+        else:
+            texts[-1] += [ids[start : start + longest] for start in range(0, len(ids), longest)]
+    return [text for number, text in enumerate(texts) if text or (number == 0 and not shard.fresh)]
 
 
-def packed(texts: Iterable[Sequence[Sequence[int]]], room: int, end: int) -> Iterator[tuple[list[int]]]:
+def tokens_of(tokenizer: Tokenizer, documents: Iterable[Document], longest: int) -> Iterator[list[Row]]:
+    """The sentences of each text as tokens, one shard in memory at a time."""
+    for shard in encoded(tokenizer, shards(sentences(documents)), workers=1):
+        yield from texts_of(shard, longest)
+
+
+def packed(texts: Iterable[Sequence[Sentence]], room: int, end: int) -> Iterator[tuple[Row]]:
     """RoBERTa's full sentences: as many whole ones as fit, across texts, with `end` between two texts."""
-    row: list[int] = []
+    row: list[Sentence] = []
+    length = 0
     for text in texts:
-        if row and len(row) < room:
-            row.append(end)
+        if row and length < room:
+            row.append([end])
+            length += 1
         for sentence in text:
-            if len(row) + len(sentence) > room:
-                yield (row,)
-                row = []
-            row = [*row, *sentence]
+            if length + len(sentence) > room:
+                yield (np.concatenate(row),)
+                row, length = [], 0
+            row.append(sentence)
+            length += len(sentence)
     if row:
-        yield (row,)
+        yield (np.concatenate(row),)
 
 
-def chunks(texts: Iterable[Sequence[Sequence[int]]], room: int, short: float) -> Iterator[Chunk]:
+def chunks(
+    texts: Iterable[Sequence[Sentence]], room: int, short: float, fresh: bool = True, seed: int = 0
+) -> Iterator[Chunk]:
     """Whole sentences of one text that fit together; a `short` share of the chunks stops sooner, at any length, so that
-    short inputs are learnt too. One token alone makes no pair and is left out."""
-    draw = np.random.default_rng(0)
-    for text in texts:
-        left, begins = list(text), True
-        while left:
+    short inputs are learnt too. One token alone makes no pair and is left out. The first text begins here, if it is
+    `fresh`."""
+    draw = np.random.default_rng(seed)
+    for number, text in enumerate(texts):
+        begins, place = fresh or number > 0, 0
+        while place < len(text):
             target = int(draw.integers(2, room + 1)) if room > 2 and draw.random() < short else room
-            row, ends = list(left.pop(0)), []
-            ends.append(len(row))
-            while left and len(row) + len(left[0]) <= target:
-                row += left.pop(0)
-                ends.append(len(row))
-            if len(row) > 1:
-                yield row, ends, [int(begins)]
+            first, length = place, len(text[place])
+            ends, place = [length], place + 1
+            while place < len(text) and length + len(text[place]) <= target:
+                length += len(text[place])
+                ends.append(length)
+                place += 1
+            if length > 1:
+                yield np.concatenate(text[first:place]), ends, [int(begins)]
                 begins = False
 
 
@@ -135,9 +145,12 @@ class Pairs:
 
     def __init__(self, chunks: Rows, which: str) -> None:
         self.chunks = chunks
-        begins = [bool(row[0]) for row in chunks.rows(2, np.arange(len(chunks)))]
-        self.texts = np.cumsum(begins) - 1
-        self.bounds = np.flatnonzero([*begins, True])  # where each text begins, and the end
+        begins = np.ones(len(chunks) + 1, dtype=bool)
+        for start in range(0, len(chunks), ROWS_AT_ONCE):
+            some = np.arange(start, min(start + ROWS_AT_ONCE, len(chunks)))
+            begins[some] = np.concatenate(chunks.rows(2, some))
+        self.texts = np.cumsum(begins[:-1]) - 1
+        self.bounds = np.flatnonzero(begins)  # where each text begins, and the end
         if len(self.bounds) <= 2:
             raise DataError(
                 f"the {which} text is one: next-sentence prediction takes at least two; put an empty line between "

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.config import ConfigError
-from regard.data.text import Document, Pieces
+from regard.data.documents import Document
+from regard.data.store_files import id_type
+from regard.data.text import Pieces
 from regard.data.tokenizers import Tokenizer
 from regard.models import TextWriter
 
@@ -69,14 +71,14 @@ def token_rows(tokenizer: Tokenizer, documents: Iterable[Document]) -> Iterator[
             yield ([tokenizer.end], 0) if piece is None else (next(rows), len(piece.encode("utf-8")))
 
 
-def encoded(tokenizer: Tokenizer, documents: Iterable[Document]) -> tuple[NDArray[np.int64], int]:
-    """All tokens in one row, and how many bytes of text they are."""
-    rows: list[NDArray[np.int64]] = []
-    size = 0
+def encoded(tokenizer: Tokenizer, documents: Iterable[Document]) -> tuple[NDArray[Any], int]:
+    """All tokens in one row, as small as the vocabulary allows, and how many bytes of text they are."""
+    kind, size = id_type(tokenizer.vocabulary), 0
+    rows = [np.zeros(0, dtype=kind)]
     for row, count in token_rows(tokenizer, documents):
-        rows.append(np.array(row, dtype=np.int64))
+        rows.append(np.array(row, dtype=kind))
         size += count
-    return (np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64)), size
+    return np.concatenate(rows), size
 
 
 def words_in(documents: Iterable[Document]) -> int:
@@ -84,7 +86,7 @@ def words_in(documents: Iterable[Document]) -> int:
     return sum(len(piece.split()) for piece in Pieces(documents) if piece is not None)
 
 
-def unknown(tokenizer: Tokenizer, ids: NDArray[np.int64]) -> int:
+def unknown(tokenizer: Tokenizer, ids: NDArray[Any]) -> int:
     """How many of them stand for what the tokenizer does not know."""
     return 0 if tokenizer.unknown is None else int((ids == tokenizer.unknown).sum())
 
@@ -99,19 +101,20 @@ def shifted(windows: NDArray[Any], start: int, device: torch.device) -> tuple[Te
 
 
 def sliding(
-    ids: NDArray[np.int64], context: int, stride: int | None = None
+    ids: NDArray[Any], context: int, stride: int | None = None
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
     """Batches of windows (B, context) that move on by a `stride`, half of it by default, and which of their tokens are
     scored: each once, all but the first window's with context - stride tokens before it."""
     stride = chosen_stride(context, stride)
     count = 1 + max(math.ceil((len(ids) - context) / stride), 0)
-    padded = np.concatenate([ids, np.zeros(count * stride + context - len(ids), dtype=np.int64)])
     rows = max(AT_ONCE // context, 1)
     for first in range(0, count, rows):
         starts = stride * np.arange(first, min(first + rows, count))
         places = starts[:, None] + np.arange(context)
         seen = np.where(starts == 0, 0, starts + context - stride)  # up to here the windows before have scored
-        yield padded[places], (places >= seen[:, None]) & (places < len(ids))
+        inside = places < len(ids)
+        windows = np.where(inside, ids[np.minimum(places, len(ids) - 1)], 0).astype(np.int64)
+        yield windows, inside & (places >= seen[:, None])
 
 
 def chosen_stride(context: int, stride: int | None) -> int:
@@ -123,7 +126,7 @@ def chosen_stride(context: int, stride: int | None) -> int:
 @torch.no_grad()
 def measure(
     model: TextWriter,
-    ids: NDArray[np.int64],
+    ids: NDArray[Any],
     size: int,
     context: int,
     start: int,

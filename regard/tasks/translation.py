@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,10 +15,13 @@ from torch import Tensor
 from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
 from regard.config import ConfigError, Rate, Size, Weight, change, to_dict
 from regard.data.batches import Batches
+from regard.data.corpus import Rowing, tokenized
 from regard.data.files import DataError
-from regard.data.pairs import Pair, skipped
+from regard.data.pairs import Pair, Sides, skipped
+from regard.data.shards import TokenShard
 from regard.data.splitting import Row, Splitter
-from regard.data.store import HEADER, Store, write_store
+from regard.data.store import HEADER, Store
+from regard.data.text import evenly
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding
 from regard.look.alignment import Reading, cross_layers, usual_reading, words_of
@@ -91,14 +93,11 @@ class TranslationTask:
         if not tokenizer_path.exists():
             train = config.train.pairs()
             say("training the tokenizer")
-            texts = (text for pair in train for text in (pair.source, pair.target))
+            texts = evenly((pair.source, pair.target) for pair in train)
             Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(tokenizer_path)
         self.tokenizer = load_tokenizer(Run(folder))
         self.valid = self.short_enough(valid, say)
-        if not (tokens / HEADER).exists():
-            say("tokenizing")
-            self.write_tokens(tokens, say)
-        self.store = Store.open(tokens)
+        self.store = Store.open(tokens) if (tokens / HEADER).exists() else self.write_tokens(tokens, say)
         self.splitter = Splitter(self.tokenizer.halves(), config.splitting) if config.splitting else None
 
     def short_enough(self, pairs: Iterable[Pair], say: Say) -> list[Pair]:
@@ -114,27 +113,22 @@ class TranslationTask:
             say(f"{len(every) - len(kept):,} validation pairs of {self.config.max_length} tokens or more were dropped")
         return kept
 
-    def write_tokens(self, folder: Path, say: Say) -> None:
-        dropped, pairs = 0, self.config.train.pairs()
+    def write_tokens(self, folder: Path, say: Say) -> Store:
+        sides, longest = Sides(self.config.train.pairs()), self.config.max_length
+        rowing = Rowing(self.rows, sides=2, made=f"below {longest}", group=2)
+        store = tokenized(folder, sides, self.tokenizer, rowing, say)
+        if not len(store):
+            raise DataError(f"no training pair is shorter than {longest} tokens")
+        say_skipped(sides.examples, "training", say)
+        if dropped := sides.pairs - len(store):
+            say(f"{dropped:,} training pairs of {longest} tokens or more were dropped")
+        return store
 
-        def rows() -> Iterable[tuple[Sequence[int], ...]]:
-            nonlocal dropped
-            stream = iter(pairs)
-            while chunk := list(itertools.islice(stream, 10_000)):
-                sources = self.tokenizer.encode([pair.source for pair in chunk])
-                targets = self.tokenizer.encode([pair.target for pair in chunk])
-                for source, target in zip(sources, targets, strict=True):
-                    if max(len(source), len(target)) < self.config.max_length:
-                        yield source, target
-                    else:
-                        dropped += 1
-
-        store = write_store(folder, rows(), self.tokenizer.vocabulary, fingerprint=self.tokenizer.fingerprint)
-        if len(store) == 0:
-            raise DataError(f"no training pair is shorter than {self.config.max_length} tokens")
-        say_skipped(pairs, "training", say)
-        if dropped:
-            say(f"{dropped:,} training pairs of {self.config.max_length} tokens or more were dropped")
+    def rows(self, shard: TokenShard) -> list[tuple[Row, Row]]:
+        """The pairs that are short enough."""
+        sides = [row for row in shard.texts if row is not None]
+        pairs = zip(sides[::2], sides[1::2], strict=True)
+        return [pair for pair in pairs if max(map(len, pair)) < self.config.max_length]
 
     def fit(self, model: ModelConfig) -> ModelConfig:
         return change(model, {"vocabulary": self.tokenizer.vocabulary})

@@ -14,8 +14,9 @@ import torch
 import yaml
 
 from regard import __version__, tasks
-from regard.checkpoint import Run, RunError, load_tokenizer, put_weights, read_tensors, write_text
+from regard.checkpoint import TOKENS, Run, RunError, load_tokenizer, put_weights, read_tensors, write_text
 from regard.config import Config, ConfigError, fields_of, from_dict, nearest, to_dict
+from regard.data.growing import begun
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
 from regard.nn.lowrank import merge
@@ -53,7 +54,9 @@ def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
     write_recipe(run, recipe)  # at once, so that a run can be resumed that was stopped while preparing
     try:
         return _train(run, recipe, resume=None)
-    except ValueError:
+    except ValueError as error:
+        if begun(run.path / TOKENS):  # a part of the corpus is done: it may have taken its time
+            raise RunError(f"{error}; then go on with --resume") from error
         if not run.metrics_path.exists():  # it never came to training, so there is nothing to keep or to resume
             shutil.rmtree(run.path)
         raise

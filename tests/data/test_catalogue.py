@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from regard.data.catalogue import DATA_SETS, open_data, swapped
+from regard.data.documents import Document
 from regard.data.files import DataError
 from regard.data.labelled import Labelled
 from regard.data.pairs import Pair
 from regard.data.tagged import Tagged
-from regard.data.text import Document
 
 
 @pytest.fixture

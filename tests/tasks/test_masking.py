@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from regard.data.documents import in_memory
 from regard.data.files import DataError
-from regard.data.text import in_memory
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.tasks.masking import IGNORED, Masking, first_pieces, glue
 from regard.tasks.passages import InMemory, Pairs, chunks, joined, packed, sentences, tokens_of
@@ -120,7 +120,7 @@ def test_an_empty_line_begins_another_text() -> None:
 
 
 def test_full_sentences_are_packed_up_to_the_context_across_texts() -> None:
-    rows = [row for (row,) in packed([[[5, 6], [7, 8]], [[9]], [[5, 5, 5]]], 6, end=2)]
+    rows = [row.tolist() for (row,) in packed([[[5, 6], [7, 8]], [[9]], [[5, 5, 5]]], 6, end=2)]
     assert rows == [[5, 6, 7, 8, 2, 9], [5, 5, 5]]
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from regard.data.documents import Document
 from regard.data.files import locate
-from regard.data.text import Document, Share, TextFiles
+from regard.data.text import Share, TextFiles
 
 ABOUT = "the beginning of the English Wikipedia, XML and all"
 SPLITS = ("train", "valid", "test")

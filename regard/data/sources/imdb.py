@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from regard.data.documents import Document, in_memory
 from regard.data.files import DataError, lines, locate
 from regard.data.labelled import HeldOut, Labelled
 from regard.data.sources.sst2 import LABELS
-from regard.data.text import Document, in_memory
 
 ABOUT = "film reviews, 25,000 texts"
 SPLITS = ("train", "valid")

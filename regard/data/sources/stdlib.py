@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from regard.data.documents import Document, file_document
 from regard.data.files import DataError
-from regard.data.text import Document, file_document
 
 ABOUT = "built in: the source and docstrings of the Python standard library that runs the program"
 SPLITS = ("train", "valid", "test")

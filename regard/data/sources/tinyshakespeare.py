@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from regard.data.documents import Document
 from regard.data.files import locate
-from regard.data.text import Document, Share, TextFiles
+from regard.data.text import Share, TextFiles
 
 ABOUT = "lines of Shakespeare's plays, 1.1 million characters"
 SPLITS = ("train", "valid")

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from regard.data.documents import Document, in_memory
 from regard.data.files import lines, locate
-from regard.data.text import Document, in_memory
 
 ABOUT = "articles of the English Wikipedia, two million words, a document each"
 SPLITS = ("train", "valid", "test")
