@@ -12,7 +12,7 @@ import difflib
 import json
 import math
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import (
     Annotated,
@@ -27,6 +27,7 @@ from typing import (
 )
 
 C = TypeVar("C", bound="Config")
+TINIEST = 1e-30  # of positive numbers
 
 
 class ConfigError(ValueError):
@@ -49,14 +50,15 @@ class Within:
         )
 
     def __str__(self) -> str:
-        ends = [("of at least", self.low), ("of at most", self.high), ("below", self.below)]
+        low = ("above", 0.0) if self.low == TINIEST else ("of at least", self.low)
+        ends = [low, ("of at most", self.high), ("below", self.below)]
         return " and ".join(f"{word} {end:g}" for word, end in ends if end is not None)
 
 
 Size = Annotated[int, Within(low=1)]
 Count = Annotated[int, Within(low=0)]
 Rate = Annotated[float, Within(low=0, below=1)]
-Positive = Annotated[float, Within(low=1e-30)]
+Positive = Annotated[float, Within(low=TINIEST)]
 Weight = Annotated[float, Within(low=0)]
 
 
@@ -215,8 +217,12 @@ def _checked(value: Any, hint: Any, where: str) -> Any:
         fits, result = _fits(value, option)
         if fits:
             return result
-    allowed = " or ".join(_say(option) for option in _options(hint))
-    raise ConfigError(f"{where}: {value!r} is not allowed; it takes {allowed}")
+    raise ConfigError(f"{where}: {value!r} is not allowed; it takes {takes(hint)}")
+
+
+def takes(hint: Any) -> str:
+    """What a field takes, in words."""
+    return " or ".join(_say(option) for option in _options(hint))
 
 
 def _fits(value: Any, hint: Any) -> tuple[bool, Any]:
@@ -249,7 +255,7 @@ def _say(hint: Any) -> str:
     if origin is tuple:
         return f"a list of {_say(get_args(hint)[0])}"
     if isinstance(hint, type) and issubclass(hint, Part):
-        return f"a {hint.family} ({', '.join(hint.members)})"
+        return f"{'an' if hint.family[0] in 'aeiou' else 'a'} {hint.family} ({', '.join(hint.members)})"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", types.NoneType: "none"}
     return names.get(hint, getattr(hint, "__name__", str(hint)))
 
@@ -305,6 +311,25 @@ def _change_all(config: C, name: str, value: Any) -> C | None:
         if isinstance(inner, Config) and (changed := _change_all(inner, name, value)) is not None:
             found[field] = changed
     return dataclasses.replace(config, **found) if found else None
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a config, at any depth: its dotted name, its value (a part's is its kind) and what it takes."""
+
+    name: str
+    value: Any
+    takes: str
+
+
+def every_field(config: Config, where: str = "") -> Iterator[Field]:
+    """All fields that `change` can reach, those of a part after the part."""
+    for name, hint in fields_of(type(config)).items():
+        value, path = getattr(config, name), _join(where, name)
+        if not isinstance(value, Config) or isinstance(value, Part):
+            yield Field(path, value.kind if isinstance(value, Part) else value, takes(hint))
+        if isinstance(value, Config):
+            yield from every_field(value, path)
 
 
 def _is_slot(hint: Any) -> bool:

@@ -84,6 +84,37 @@ def test_neither_importing_nor_asking_for_help_imports_torch(command: str) -> No
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
+def test_list_names_every_option_of_a_task_and_each_is_taken(capsys) -> None:  # type: ignore[no-untyped-def]
+    from regard.cli.options import read_changes
+    from regard.training.recipes import make_recipe
+
+    _, listed, _ = run(capsys, "list", "options", "translate", "--preset", "transformer-tiny", "--json")
+    options = json.loads(listed)
+    assert options["--batch-tokens"].split() == ["2560", *"a whole number of at least 1".split()]
+    assert options["--optimiser"].startswith("muon ")
+    assert "--model.decoder.layers" in options  # the encoder has some too
+    data = {part: {"file": "FILE"} for part in ("train", "valid")}
+    recipe = make_recipe("translate", data, "transformer-tiny")
+    for option, text in options.items():
+        change = read_changes([option, text.split()[0]])
+        if "(" not in text:  # a part of some kind has fields of its own
+            assert make_recipe("translate", data, "transformer-tiny", changes=change) == recipe, option
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["options"], "name the task whose options to list: answer"),
+        (["options", "clasify"], "did you mean 'classify'"),
+        (["data", "imdb"], "only `regard list options` takes a task"),
+    ],
+)
+def test_options_are_those_of_a_known_task(capsys, words: list[str], message: str) -> None:  # type: ignore[no-untyped-def]
+    code, _, err = run(capsys, "list", *words)
+    assert code == 2
+    assert message in err
+
+
 @pytest.mark.parametrize("words", [["--help"], ["describe", "--help"], ["list", "--help"], ["--version"]])
 def test_help_has_examples_and_exits_with_0(capsys, words: list[str]) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(SystemExit) as ending:

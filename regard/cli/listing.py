@@ -11,14 +11,18 @@ from typing import Any
 def add(verbs: Any) -> None:
     verb: argparse.ArgumentParser = verbs.add_parser(
         "list",
-        help="the presets, parts, tasks and data sets",
-        description="List presets; every registered part by family, with its options and their defaults; tasks; or the "
-        "named data sets with their languages and splits.",
-        epilog="examples:\n  regard list presets\n  regard list parts\n  regard list data\n",
+        help="the presets, parts, tasks, their options, and data sets",
+        description="List presets; every registered part by family, with its options and their defaults; tasks; the "
+        "options of one task, with what they are unless told and what they take; or the named data sets with their "
+        "languages and splits.",
+        epilog="examples:\n  regard list presets\n  regard list parts\n  regard list data\n"
+        "  regard list options classify\n  regard list options classify --preset han-2016\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    verb.add_argument("what", choices=tuple(TABLES), nargs="?", default="presets")
+    verb.add_argument("what", choices=(*TABLES, "options"), nargs="?", default="presets")
+    verb.add_argument("task", nargs="?", help="whose options: a task, as for `regard train`")
+    verb.add_argument("--preset", metavar="NAME", help="options with this model instead of the task's usual one")
     verb.add_argument("--json", action="store_true", help="print JSON")
     verb.set_defaults(run_verb=run)
 
@@ -26,12 +30,18 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     if rest:
         raise ValueError(f"unexpected argument {rest[0]!r}")
-    table = TABLES[options.what]()
+    if options.what == "options":
+        table = list_options(options.task, options.preset)
+    elif options.task is not None:
+        raise ValueError(f"unexpected argument {options.task!r}: only `regard list options` takes a task")
+    else:
+        table = TABLES[options.what]()
     if options.json:
         print(json.dumps(table, indent=2))
         return
+    width = max(28, *(len(name) + 2 for name in table))
     for name, text in table.items():
-        print(f"{name:<28}{text}")
+        print(f"{name:<{width}}{text}")
 
 
 def list_presets() -> dict[str, str]:
@@ -71,6 +81,39 @@ def list_tasks() -> dict[str, str]:
 
     register()
     return {kind: (task.__doc__ or "").partition("\n")[0] for kind, task in kinds(TaskConfig).items()}
+
+
+def list_options(task: str | None, preset: str | None) -> dict[str, str]:
+    """Option of `regard train TASK` → what it is unless told, and what it takes."""
+    from collections import Counter
+
+    from regard.config import ConfigError, every_field
+    from regard.tasks import register
+    from regard.training.recipes import make_recipe, task_of
+
+    register()
+    if task is None:
+        raise ConfigError(f"name the task whose options to list: {', '.join(list_tasks())}")
+    needed = task_of(task).needed
+    recipe = make_recipe(task, {part: {"file": "FILE"} for part in needed}, preset)
+    sections = {"task": recipe.task, "training": recipe.training, "model": recipe.model}
+    found = [one for name, part in sections.items() for one in every_field(part, name)]
+    data = tuple(f"task.{part}" for part in (*needed, "train", "valid"))  # they have options of their own
+    bare = Counter(one.name.rpartition(".")[2] for one in found)
+    return {
+        option(one.name, bare[one.name.rpartition(".")[2]] == 1): f"{plain(one.value):<18}{one.takes}"
+        for one in found
+        if not one.name.startswith(data)
+    }
+
+
+def option(name: str, unique: bool) -> str:
+    """A field as it is written on the command line: by its last name where no other field has it."""
+    return "--" + (name.rpartition(".")[2] if unique else name).replace("_", "-")
+
+
+def plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else value if isinstance(value, str) else json.dumps(value)
 
 
 def list_data() -> dict[str, str]:

@@ -27,7 +27,8 @@ def add(verbs: Any) -> None:
         help="train a model on your own files",
         description="Train a model for a task, into a new run folder. Progress goes to stderr.",
         epilog="Any field of the recipe is an option: --max-steps 5000, --batch-tokens 2048, --rate 0.002, "
-        "--dropout 0.3, --model.decoder.layers 2, --optimiser muon, --tokenizer unigram, --pieces 8000.\n\n"
+        "--dropout 0.3, --model.decoder.layers 2, --optimiser muon, --tokenizer unigram, --pieces 8000. "
+        "`regard list options TASK` lists them all.\n\n"
         "examples:\n"
         "  regard train translate --train train.tsv --valid valid.tsv --run runs/my\n"
         "  regard train translate --train-source a.en --train-target a.de \\\n"
