@@ -109,7 +109,7 @@ def describe(
         batch=batch,
         length=length,
         multiply_adds=cost.multiply_adds,
-        training_multiply_adds=3 * cost.multiply_adds,
+        training_multiply_adds=cost.training,
         weight_bytes={dtype: size * parameters for dtype, size in DTYPES.items()},
         activation_bytes=4 * cost.kept,
         cache_bytes_per_token=4 * cache,

@@ -26,6 +26,7 @@ from regard.models import (
     TextLabeller,
     TokenLabeller,
     Turing,
+    TwoStreamModel,
 )
 from regard.nn.attention import KernelConfig, MultiHead
 from regard.nn.block import Block, Stack
@@ -171,6 +172,12 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
         return F.cross_entropy(logits.flatten(0, -2), (inputs[0] % logits.shape[-1]).flatten())
     if isinstance(model, BiLMModel):  # in both directions
         return model.head.loss(model.features(*inputs), torch.stack([inputs[0]] * 2, -1))
+    if isinstance(model, TwoStreamModel):  # some tokens from those before them, in two segments
+        assert model.head is not None
+        text, places = inputs[0], torch.arange(2, inputs[0].shape[1], 2).expand(len(inputs[0]), -1)
+        visible = torch.ones(text.shape[1], text.shape[1], dtype=torch.bool).tril(-1).expand(len(text), -1, -1)
+        states = model.predict(text, visible, places, None, (torch.arange(text.shape[1]) > 4).long().expand_as(text))
+        return model.head.loss(states, text.gather(1, places))
     loss = words_loss(model, model.head, lambda: model.features(*inputs), inputs[-1]) / inputs[-1].numel()
     if isinstance(model, EncoderModel) and model.pool is not None:
         loss = loss + model.pooled(model.encode(*inputs)).square().mean()

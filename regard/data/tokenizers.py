@@ -19,12 +19,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import tokenizers
 from numpy.typing import NDArray
-from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from regard.config import nearest
 from regard.data.files import DataError
@@ -54,6 +54,8 @@ class Tokenizer:
 
     `start`, `end` and `pad` are the ids of special tokens; where one of them is missing, as GPT-2 has the end alone,
     the end stands in for it. `opens` tells whether a text is read behind the start. `unknown` and `mask` may be None.
+    `around` are the special tokens before and behind a text as encoders read it: the start and the end, or, where the
+    file says so, none before it and both behind it, as XLNet has them.
     """
 
     def __init__(self, backend: tokenizers.Tokenizer) -> None:
@@ -63,13 +65,17 @@ class Tokenizer:
         data = json.loads(self._json)
         self.specials = frozenset(added["id"] for added in data["added_tokens"] if added["special"])
         found = {role: self._named(names) for role, names in NAMES.items()}
+        found |= {role: backend.token_to_id(name) for role, name in closing(data["post_processor"]).items()}
         end, start, pad = found["end"], found["start"], found["pad"]
         if end is None:
             raise DataError(f"no token ends a text: one of {', '.join(NAMES['end'])} must be there")
         self.end, self.opens = end, start is not None
         self.start, self.pad = end if start is None else start, end if pad is None else pad
         self.unknown, self.mask = found["unknown"], found["mask"]
-        self._bytes = '"type":"ByteLevel"' in json.dumps(data["decoder"], separators=(",", ":"))
+        self.closes = bool(closing(data["post_processor"]))
+        self.around = ([], [self.end, self.start]) if self.closes else ([self.start], [self.end])
+        decoder = json.dumps(data["decoder"], separators=(",", ":"))
+        self._bytes, self._spaced = '"type":"ByteLevel"' in decoder, '"type":"Metaspace"' in decoder
 
     def _named(self, names: Sequence[str]) -> int | None:
         ids = (self.backend.token_to_id(name) for name in names)
@@ -84,12 +90,14 @@ class Tokenizer:
         progress: Progress | None = None,
         lower: bool = False,
         mask: bool = False,
+        closes: bool = False,
     ) -> Tokenizer:
         """Learn a tokenizer of at most `size` tokens, specials included; without a size, `suited` chooses one. A
         `mask` is one token more, for models that learn to fill in what is hidden.
 
         Texts may be read several times: a one-time iterator is kept in memory, so give a list, a file or anything that
-        can be iterated again. With `lower` it reads all texts in lower case, and gives them back so.
+        can be iterated again. With `lower` it reads all texts in lower case, and gives them back so. Where it `closes`
+        texts, encoders read them before the end and the start instead of between the start and the end.
         """
         if kind not in _TRAINERS:
             raise ValueError(f"unknown kind of tokenizer {kind!r}: {nearest(str(kind), _TRAINERS)}")
@@ -100,6 +108,8 @@ class Tokenizer:
         backend.add_special_tokens([*SPECIALS, MASK] if mask else list(SPECIALS))
         if lower:
             backend.normalizer = LOWER
+        if closes:
+            backend.post_processor = closing_template(SPECIALS[START], SPECIALS[END], START, END)
         return cls(backend)
 
     @property
@@ -126,8 +136,9 @@ class Tokenizer:
         return [encoding.ids for encoding in self.backend.encode_batch_fast(list(texts), add_special_tokens=False)]
 
     def framed(self, ids: Iterable[int]) -> NDArray[np.int64]:
-        """Between the start and the end, as encoders read a text."""
-        return np.array([self.start, *ids, self.end])
+        """Between the start and the end, or before both, as encoders read a text."""
+        before, behind = self.around
+        return np.array([*before, *ids, *behind])
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids; special tokens are dropped."""
@@ -158,7 +169,7 @@ class Tokenizer:
         if piece is None:
             raise ValueError(f"token {i} is not in the vocabulary of {self.vocabulary}")
         if i in self.specials or not self._bytes:
-            return piece
+            return piece.replace("▁", " ") if self._spaced else piece
         return bytes(_BYTES[letter] for letter in piece).decode("utf-8", errors="backslashreplace")
 
     def to_json(self) -> str:
@@ -199,6 +210,24 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.kind}, {self.vocabulary:,} tokens)"
+
+
+def closing_template(start: str, end: str, start_id: int, end_id: int) -> processors.PostProcessor:
+    """What says that texts are read before the end and the start, in XLNet's way: `a <sep> b <sep> <cls>`."""
+    return processors.TemplateProcessing(
+        single=f"$A:0 {end}:0 {start}:2",
+        pair=f"$A:0 {end}:0 $B:1 {end}:1 {start}:2",
+        special_tokens=[(start, start_id), (end, end_id)],
+    )
+
+
+def closing(processor: Any) -> dict[str, str]:
+    """The names of the end and the start where a file says that texts are read before both; else none."""
+    single = processor.get("single") if isinstance(processor, dict) else None
+    if not isinstance(single, list) or len(single) != 3 or "Sequence" not in single[0]:
+        return {}
+    end, start = (piece.get("SpecialToken", {}).get("id") for piece in single[1:])
+    return {"end": end, "start": start} if end in NAMES["end"] and start in NAMES["start"] else {}
 
 
 class _Lower:

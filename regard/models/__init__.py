@@ -31,6 +31,7 @@ from regard.models.recurrent_encoder import RecurrentEncoder, RecurrentEncoderMo
 from regard.models.snail import Snail, SnailModel
 from regard.models.tagger import Tagger, TaggerModel
 from regard.models.turing import Turing, TuringModel
+from regard.models.two_stream import TwoStream, TwoStreamModel
 
 __all__ = [
     "LSTMN",
@@ -76,6 +77,8 @@ __all__ = [
     "TokenLabeller",
     "Turing",
     "TuringModel",
+    "TwoStream",
+    "TwoStreamModel",
     "Writer",
     "WriterConfig",
 ]

@@ -16,6 +16,7 @@ from regard.nn.embeddings import Embedding
 from regard.nn.heads import Head
 from regard.nn.init import InitConfig, Xavier
 from regard.nn.masks import Mask, positions_of
+from regard.nn.past import Past
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,9 +127,10 @@ class Model(nn.Module):
         if keep is not None and keep.shape != tokens.shape:
             raise ValueError(f"the mask has shape {tuple(keep.shape)}, the tokens {tuple(tokens.shape)}")
 
-    def whole(self, tokens: Tensor, mask: Mask, memory: Memory | None = None) -> Context:
-        """The context of a pass over a whole batch."""
-        return Context.whole(tokens, mask, memory).of(self)
+    def whole(self, tokens: Tensor, mask: Mask, memory: Memory | None = None, past: Past | None = None) -> Context:
+        """The context of a pass over a whole batch, behind what is remembered of the text before it."""
+        found = Context.whole(tokens, mask, memory) if past is None else Context.behind(past, tokens, mask)
+        return found.of(self)
 
 
 class TextReader(Model):

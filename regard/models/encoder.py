@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor
 
 from regard.config import ConfigError
-from regard.models.base import TextReader, TextReaderConfig
+from regard.data.tokenizers import Tokenizer
+from regard.models.base import Model, TextReader, TextReaderConfig
 from regard.nn.block import Stack
-from regard.nn.context import Memory
+from regard.nn.context import Context, Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, TransformHead
 from regard.nn.linear import Linear
 from regard.nn.masks import Mask
+from regard.nn.past import Past
 from regard.nn.pooling import PoolConfig
 
 
@@ -58,13 +61,32 @@ class EncoderModel(TextReader):
         self.head = None if config.head is None else config.head.build(config.vocabulary, config.width, self.embedding)
 
     def encode(
-        self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None, mask: Mask | None = None
+        self,
+        tokens: Tensor,
+        keep: Tensor | None = None,
+        segments: Tensor | None = None,
+        mask: Mask | None = None,
+        past: Past | None = None,
     ) -> Memory:
-        """Tokens (B, T), of which `keep` are real, → states (B, T, D)."""
+        """Tokens (B, T), of which `keep` are real, → states (B, T, D). They are read behind what a `past` remembers,
+        which then moves on."""
+        context, x = self.enter(tokens, keep, segments, mask, past)
+        states = self.encoder(x, context.enter("encoder"))
+        if past is not None:
+            past.move_on(context.mask.keys)
+        return Memory(states, keep)
+
+    def enter(
+        self, tokens: Tensor, keep: Tensor | None, segments: Tensor | None, mask: Mask | None, past: Past | None
+    ) -> tuple[Context, Tensor]:
+        """The context of a pass, and the input (B, T, D) of the first block."""
         self.check_tokens(tokens, keep)
-        context = self.whole(tokens, replace(mask or Mask(), keys=keep))
-        x = self.embedding(tokens, context, segments)
-        return Memory(self.encoder(x, context.enter("encoder")), keep)
+        context = self.whole(tokens, replace(mask or Mask(), keys=keep), past=past)
+        if segments is None or not self.encoder.position.segmented:
+            return context, self.embedding(tokens, context, segments)
+        before = segments.new_zeros(len(segments), 0 if past is None else past.size)
+        context.segments = segments, torch.cat([before, segments], 1)
+        return context, self.embedding(tokens, context)
 
     def features(
         self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None, mask: Mask | None = None
@@ -77,6 +99,10 @@ class EncoderModel(TextReader):
     ) -> Tensor:
         hidden = self.features(tokens, keep, segments, mask)
         return hidden if self.head is None else self.head.logits(hidden)
+
+    def expected(self, tokens: Tensor, keep: Tensor | None, hidden: Tensor, segments: Tensor | None = None) -> Tensor:
+        """(N, D): states of which the head tells what stands at each of the `hidden` places (B, T), row by row."""
+        return self.features(tokens, keep, segments)[hidden]
 
     def pooled(self, memory: Memory) -> Tensor:
         """(B, D): one vector per sequence."""
@@ -94,8 +120,8 @@ class EncoderModel(TextReader):
 
     @property
     def segmented(self) -> bool:
-        """Whether it tells the texts of a pair apart by segments, as BERT does and RoBERTa does not."""
-        return getattr(self.embedding, "segments", None) is not None
+        """Whether it tells the texts of a pair apart by segments, as BERT and XLNet do and RoBERTa does not."""
+        return getattr(self.embedding, "segments", None) is not None or self.encoder.position.segmented
 
     def attention_names(self) -> list[str]:
         return self.encoder.attention_names("encoder")
@@ -107,3 +133,21 @@ class EncoderModel(TextReader):
         shape = Shape(batch, length, length)
         head = Cost() if self.head is None else self.head.cost(shape.tokens)
         return self.embedding.cost(shape) + self.encoder.cost(shape) + head
+
+
+def encoder_in(model: Model) -> EncoderModel | None:
+    """The model itself, or the encoder that is its reader."""
+    if isinstance(model, EncoderModel):
+        return model
+    return next((part for part in model.children() if isinstance(part, EncoderModel)), None)
+
+
+def own_segments(model: Model, tokenizer: Tokenizer, tokens: Tensor) -> Tensor | None:
+    """(B, T): the segments of single texts, as the encoder of a model reads them; None where all tokens are of one.
+
+    A start that closes texts is a segment of its own, as XLNet has it.
+    """
+    encoder = encoder_in(model)
+    if encoder is None or not encoder.segmented or not tokenizer.closes:
+        return None
+    return tokens.eq(tokenizer.start) * 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from regard.nn.cache import Cache, unchanged
 from regard.nn.masks import Mask, places_in, positions_of
+from regard.nn.past import Past
 
 R = TypeVar("R")
 Value = Tensor | Callable[[], Tensor]  # a tensor, or what computes it if it is wanted
@@ -107,9 +108,11 @@ class Context:
 
     `reach` bounds the positions: all are below it, as is known without asking the device. `name` is the place in the
     model, such as "decoder.3"; it tells layers apart that share weights. `side` says whose keys are attended to, since
-    each has a mask of its own. So many `hypotheses` of a sentence stand side by side in a row. `silence` names heads
-    that add nothing. `losses` takes named extra losses, `samples` what a layer drew at random, so that watching draws
-    nothing new.
+    each has a mask of its own. So many `hypotheses` of a sentence stand side by side in a row. `past` is what layers
+    read of the text before; its keys stand in front of others. The last `unread` queries are no keys: they ask, and
+    nobody attends to them. `segments` are those of the queries (B, T) and of the keys (B, S), where attention tells
+    them apart. `silence` names heads that add nothing. `losses` takes named extra losses, `samples` what a layer drew
+    at random, so that watching draws nothing new.
     """
 
     mask: Mask
@@ -121,6 +124,9 @@ class Context:
     name: str = ""
     side: str = "self"
     hypotheses: int = 1
+    past: Past | None = None
+    unread: int = 0
+    segments: tuple[Tensor, Tensor] | None = None
     watcher: Watcher | None = None
     silence: Silence | None = None
     losses: Losses = field(default_factory=dict)
@@ -141,6 +147,17 @@ class Context:
             raise ValueError(f"the mask has shape {tuple(mask.keys.shape)}, the tokens {(batch, length)}")
         positions = positions_of(mask.keys)
         return cls(mask, positions, positions, length, memory)
+
+    @classmethod
+    def behind(cls, past: Past, like: Tensor, mask: Mask) -> Context:
+        """The context of a pass over a batch `like` (B, T, …) behind what is remembered, all of which can be seen."""
+        if mask.documents is not None:
+            raise ValueError("a mask has documents, or a memory of the text before: a row of several texts has none")
+        known, length = past.size, like.shape[1]
+        keys = past.keys(mask.keys, like)
+        places = torch.arange(known + length, device=like.device) if keys is None else positions_of(keys)
+        pairs = None if mask.pairs is None else nn.functional.pad(mask.pairs, (known, 0), value=True)
+        return cls(replace(mask, keys=keys, pairs=pairs), places[..., known:], places, known + length, past=past)
 
     def of(self, model: nn.Module) -> Context:
         """With whoever watches this model, whatever of it is silent, and whoever gathers its extra losses."""
@@ -170,6 +187,19 @@ class Context:
             lambda: (Mask(keys=memory.keep), torch.arange(memory.states.shape[1], device=memory.states.device)),
         )
         return inner
+
+    def earlier(self) -> Context:
+        """The context of what is remembered, which stands before this sequence."""
+        assert self.past is not None
+        inner = copy.copy(self)
+        inner.side = "past"
+        inner.query_positions = self.key_positions[..., : self.past.size]
+        return inner
+
+    @property
+    def own(self) -> int:
+        """The number of queries that are keys too: the last of those."""
+        return self.query_positions.shape[-1] - self.unread
 
     def visible(self) -> Tensor | None:
         """The dense mask (B or 1, H or 1, T, S) of this call, built once for all layers; None where all is visible."""

@@ -65,19 +65,32 @@ class FirstTokenPool(Pool):
 
 @dataclass(frozen=True)
 class LastToken(PoolConfig, kind="last"):
-    """The state of the last real token, which has read all others where a model reads from left to right."""
+    """The state of the last real token, which has read all others where a model reads from left to right; `dense`: tanh
+    of a dense layer on it, as for XLNet's <cls>, which stands there (arXiv:1906.08237)."""
+
+    dense: bool = False
 
     def build(self, width: int) -> Pool:
-        return LastTokenPool()
+        return LastTokenPool(width if self.dense else None)
 
 
 class LastTokenPool(Pool):
+    def __init__(self, width: int | None) -> None:
+        super().__init__()
+        self.dense = None if width is None else Linear(width, width)
+
     def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
         if keep is None:
-            return states[:, -1]
-        places = torch.arange(keep.shape[1], device=keep.device)
-        last = places.masked_fill(~keep, 0).amax(-1)
-        return states.take_along_dim(last[:, None, None], dim=1).squeeze(1)
+            last = states[:, -1]
+        else:
+            column = torch.arange(keep.shape[1], device=keep.device).masked_fill(~keep, 0).amax(-1)
+            last = states.take_along_dim(column[:, None, None], dim=1).squeeze(1)
+        return last if self.dense is None else self.dense(last).tanh()
+
+    def cost(self, shape: Shape) -> Cost:
+        if self.dense is None:
+            return Cost()
+        return self.dense.cost(shape.batch) + Cost(kept=shape.batch * self.dense.out_features)
 
 
 @dataclass(frozen=True)

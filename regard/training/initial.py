@@ -27,7 +27,7 @@ from regard.nn.lowrank import adapt
 
 TAKEN = "taken.json"  # in the run folder: the weights that came from another run
 POOL = "pool."  # how the names of a pool's weights begin, in an encoder and in what is built around one
-BLOCK = re.compile(r"\bblocks\.(\d+)\.")
+BLOCK, EACH = re.compile(r"\bblocks\.(\d+)\."), re.compile(r"\b(?:blocks|positions)\.(\d+)\.")
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,11 @@ def freeze(initial: Initial, model: Model, run: Run) -> None:
 
 
 def depths(reader: TextReader) -> dict[str, int]:
-    """How far above the tables, which are 0, each weight of a reader stands: those of its first block are 1."""
+    """How far above the tables, which are 0, each weight of a reader stands: those of its first block are 1, and so are
+    its positions, where every block has its own."""
     names = [name for name, _ in reader.named_parameters()]
-    found = {name: int(block.group(1)) + 1 for name in names if (block := BLOCK.search(name))}
+    layer = EACH if any("positions.1." in name for name in names) else BLOCK
+    found = {name: int(block.group(1)) + 1 for name in names if (block := layer.search(name))}
     if not found:
         raise ConfigError(f"a reader of kind {reader.config.kind!r} has no layers to learn at different rates")
     top = max(found.values())

@@ -75,7 +75,7 @@ class DotKernel(Kernel):
         return (self.turned(q) * self.scale) @ spread(ready, self.dims.heads).transpose(-1, -2)
 
     def cost(self, shape: Shape) -> Cost:
-        if self.dropout.rate or self.position.values is not None:
+        if self.dropout.rate or self.position.values is not None or self.position.weighed:
             return super().cost(shape)
         heads = self.dims.heads
         rows = shape.tokens * heads

@@ -154,6 +154,17 @@ class SelfAttention(Attention):
         )
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
+        q, k, v = self.projected(x, context)
+        if context.unread:
+            x, k, v = x[:, : context.own], k[:, :, : context.own], v[:, :, : context.own]
+        if context.past is not None:
+            k, v = self.recalled(x, k, v, context)
+        if context.cache is not None:
+            k, v = context.cache.at(f"{context.name}.{self.role}").extend(k, v)
+        return self.attend(q, k, v, context)
+
+    def projected(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (B, H, T, K), keys and values (B, G, T, K), placed."""
         dims = self.dims
         batch, length, _ = x.shape
         fused = self.qkv(x).view(batch, length, dims.groups, -1).transpose(1, 2)  # (B, G, T, …)
@@ -162,10 +173,16 @@ class SelfAttention(Attention):
             q = q.unflatten(-1, (self.queries, dims.key_width)).transpose(2, 3).flatten(1, 2)  # (B, H, T, K)
         if self.query_norm is not None and self.key_norm is not None:
             q, k = self.query_norm(q), self.key_norm(k)
-        q, k, v = self.kernel.position.place(q, k, v, context)
-        if context.cache is not None:
-            k, v = context.cache.at(f"{context.name}.{self.role}").extend(k, v)
-        return self.attend(q, k, v, context)
+        return self.kernel.position.place(q, k, v, context)
+
+    def recalled(self, x: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor]:
+        """Keys and values with those of what this layer read before, in front."""
+        assert context.past is not None
+        before = context.past.before(f"{context.name}.{self.role}", x)
+        if before is None:
+            return k, v
+        _, old_k, old_v = self.projected(before, context.earlier())
+        return torch.cat([old_k, k], 2), torch.cat([old_v, v], 2)
 
     def cost(self, shape: Shape) -> Cost:
         fused = shape.tokens * self.qkv.out_features

@@ -5,6 +5,7 @@ from regard.nn.positions.base import HeadDims, NoPosition, Position, PositionCon
 from regard.nn.positions.distance import ALiBi, Buckets, Relative
 from regard.nn.positions.number import Fraction, Order
 from regard.nn.positions.rotary import Rotary
+from regard.nn.positions.transformer_xl import TransformerXL
 
 __all__ = [
     "ALiBi",
@@ -19,5 +20,6 @@ __all__ = [
     "Relative",
     "Rotary",
     "Sinusoidal",
+    "TransformerXL",
     "sinusoids",
 ]

@@ -37,6 +37,8 @@ class Position(nn.Module):
 
     taken = 0  # how much of the model's width the scheme takes for itself, where it is concatenated
     moves = False  # whether `place` makes new queries and keys, which fused attention then keeps
+    weighed = False  # whether its bias learns from the weights, which attention then keeps
+    segmented = False  # whether it tells the segments of a text apart
     values: Callable[[Tensor, Context], Tensor] | None = None  # (B, H, T, S) weights → (B, H, T, K) to add to the mix
 
     def embed(self, x: Tensor, context: Context) -> Tensor:

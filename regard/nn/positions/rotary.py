@@ -39,7 +39,7 @@ class RotaryPosition(Position):
         self.width, self.layout, self.base = width, layout, base
 
     def place(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
-        key = ("rotary", id(self), q.dtype)
+        key = ("rotary", id(self), context.side, q.dtype)
         cos, sin = context.once(key, lambda: self.angles(context.query_positions, q))
         return self.turn(q, cos, sin), self.turn(k, cos, sin), v
 
