@@ -21,6 +21,7 @@ EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "answer": "regard.cli.evaluate_answering",
     "similar": "regard.cli.evaluate_relating",
     "mlm": "regard.cli.evaluate_mlm",
+    "plm": "regard.cli.evaluate_plm",
     "bilm": "regard.cli.evaluate_bilm",
 }
 PAIRS_ALONE = ("source", "target", "tokenised", "against")  # options of translation

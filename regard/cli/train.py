@@ -58,6 +58,7 @@ def add(verbs: Any) -> None:
             "examples:\n  regard pretrain mlm --train text.txt --run runs/bert\n"
             "  regard pretrain mlm --data imdb --preset roberta-mini --tokenizer bpe --lower false --run runs/roberta\n"
             "  regard train classify --train train.tsv --valid valid.tsv --from runs/bert --run runs/reviews\n"
+            "  regard pretrain plm --train text.txt --run runs/xlnet\n"
             "  regard pretrain bilm --train text.txt --valid valid.txt --run runs/bilm\n"
             "  regard train tag --train tags.tsv --valid valid.tsv --from runs/bilm --frozen --run runs/tagger\n",
             formatter_class=argparse.RawDescriptionHelpFormatter,

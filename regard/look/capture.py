@@ -31,6 +31,7 @@ from regard.look.records import (
 from regard.look.rollout import rollouts
 from regard.look.subject import Subject
 from regard.models import EncoderModel, SourceWriter, TextLabeller, TextWriter
+from regard.models.encoder import own_segments
 from regard.nn.block import StackLayers
 from regard.nn.heads import Head
 from regard.nn.watch import Seen, silenced, watch
@@ -153,7 +154,9 @@ def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
     rows = [row(subject, side) for side in sides.values()]
     if isinstance(subject.model, SourceWriter):
         return subject.model.features(*rows)[0]
-    assert isinstance(subject.model, TextWriter | EncoderModel)
+    if isinstance(subject.model, EncoderModel):
+        return subject.model.features(rows[0], None, own_segments(subject.model, subject.tokenizer, rows[0]))[0]
+    assert isinstance(subject.model, TextWriter)
     return subject.model.features(rows[0])[0]
 
 

@@ -13,6 +13,7 @@ import torch
 from regard.data.sentences import sentence_spans
 from regard.look.records import Changes, Layer, Look, Side, Verdict
 from regard.look.subject import LONGEST, Subject
+from regard.models.encoder import own_segments
 from regard.models.hierarchical import SENTENCES
 from regard.nn.watch import Seen, silenced, watch
 
@@ -52,7 +53,9 @@ def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, li
     names = subject.model.attention_names()
     wanted = [pattern for pattern in layers if fnmatch.filter(names, pattern)]
     with watch(subject.model, *wanted) as seen:
-        logits = subject.model(torch.tensor([side.ids], device=subject.device))[0]
+        ids = torch.tensor([side.ids], device=subject.device)
+        segments = own_segments(subject.model, subject.tokenizer, ids)
+        logits = (subject.model(ids) if segments is None else subject.model(ids, None, segments))[0]
     probabilities = logits.float().softmax(-1).tolist()
     order = sorted(range(len(probabilities)), key=lambda i: -probabilities[i])
     return seen, [Verdict(subject.labels[i], probabilities[i]) for i in order]
@@ -96,12 +99,13 @@ def read(subject: Subject, text: str) -> tuple[Side, list[str], str]:
 
 
 def read_framed(subject: Subject, text: str, most: int) -> tuple[Side, list[str], str]:
-    """The same between start and end, with no mark between sentences."""
+    """The same with start and end, and no mark between sentences."""
     pieces = subject.tokenizer.pieces(text)
     read = pieces[: most - 2]
     end = len(text) if len(read) == len(pieces) else read[-1][2]
-    ids = [subject.tokenizer.start, *(i for i, _, _ in read), subject.tokenizer.end]
-    starts = [None, *(start for _, start, _ in read), None]
+    before, behind = subject.tokenizer.around
+    ids = [*before, *(i for i, _, _ in read), *behind]
+    starts = [*(None for _ in before), *(start for _, start, _ in read), *(None for _ in behind)]
     sentences = [text[start:last] for start, last in sentence_spans(text[:end])]
     return side_of(subject, text[:end], ids, starts), sentences, text[end:].strip()
 

@@ -42,6 +42,8 @@ class Subject:
             return "encoder-decoder"
         if isinstance(self.model, TextLabeller):
             return "classifier"
+        if isinstance(self.model, EncoderModel):
+            return "encoder"
         return "decoder" if isinstance(self.model, TextWriter) else self.model.config.kind
 
     @property
@@ -84,8 +86,11 @@ class Subject:
         words: Sequence[str] | None = None,
     ) -> Side:
         """With the special tokens of its side: a source and an encoder's text end, what is written starts."""
-        before = [] if name == "source" else [self.tokenizer.start]
-        after = [self.tokenizer.end] if self.stacks[name] == "encoder" else []
+        before, after = [] if name == "source" else [self.tokenizer.start], [self.tokenizer.end]
+        if name == "text" and self.stacks[name] == "encoder":
+            before, after = self.tokenizer.around
+        elif self.stacks[name] == "decoder":
+            after = []
         whole = [*before, *ids, *after]
         longest = min(self.model.longest or LONGEST, LONGEST)
         if len(whole) > longest:

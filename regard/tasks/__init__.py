@@ -20,6 +20,7 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
 }
 OBJECTIVES = {  # what `regard pretrain` takes
     "mlm": "find masked words, for BERT and RoBERTa",
+    "plm": "predict tokens in any order, for XLNet",
     "bilm": "predict tokens from both sides, for ELMo",
 }
 

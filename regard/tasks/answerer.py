@@ -16,7 +16,8 @@ from torch import Tensor
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.models import TaggerModel
-from regard.tasks.embedding import by_tokens, encoder_in
+from regard.models.encoder import encoder_in
+from regard.tasks.embedding import by_tokens
 from regard.tasks.passages import joined
 from regard.tasks.translator import padded
 
@@ -88,13 +89,13 @@ class Answerer:
         none = [math.inf] * len(asked)
         for chosen in by_tokens([[*part.question, *part.part] for part in parts], batch):
             some = [parts[i] for i in chosen]
-            logits, offsets, _ = read_windows(self.model, self.tokenizer, some)
-            for part, row, offset in zip(some, logits.float().cpu(), offsets, strict=True):
+            logits, places, _ = read_windows(self.model, self.tokenizer, some)
+            for part, row, (offset, nowhere) in zip(some, logits.float().cpu(), places, strict=True):
                 inside = row[offset : offset + len(part.part)]
                 score, first, last = best_span(inside)
                 found = (score, part.places[first][0], part.places[last][1])
                 best[part.which] = max(best[part.which], found, key=lambda one: one[0])
-                none[part.which] = min(none[part.which], float(row[0].sum()))
+                none[part.which] = min(none[part.which], float(row[nowhere].sum()))
             if done is not None:
                 done(len(chosen))
         return [self.chosen(asked[i][1], *best[i], none[i], threshold) for i in range(len(asked))]
@@ -118,16 +119,20 @@ def best_span(logits: Tensor) -> tuple[float, int, int]:
 
 def read_windows(
     model: TaggerModel, tokenizer: Tokenizer, parts: Sequence[Window]
-) -> tuple[Tensor, list[int], Tensor | None]:
-    """(B, T, 2): logits of that an answer begins and ends at each token, or, at the first, that there is none; where
-    each text begins; and which tokens are real."""
+) -> tuple[Tensor, list[tuple[int, int]], Tensor | None]:
+    """(B, T, 2): logits of that an answer begins and ends at each token, or, at the start, that there is none; where
+    each text begins, and where its start stands; and which tokens are real."""
     encoder, device = encoder_in(model), next(model.parameters()).device
     segmented = encoder is not None and encoder.segmented
     both = [joined(tokenizer, part.question, part.part, segmented) for part in parts]
     tokens, keep = padded([ids for ids, _ in both], device)
     logits: Tensor = model(tokens, keep, padded([marks for _, marks in both], device)[0] if segmented else None)
-    offsets = [len(part.question) + (2 if segmented else 3) for part in parts]
-    return logits, offsets, keep
+    lengths, behind = [len(ids) for ids, _ in both], len(tokenizer.around[1])
+    places = [
+        (length - behind - len(part.part), length - 1 if tokenizer.closes else 0)
+        for length, part in zip(lengths, parts, strict=True)
+    ]
+    return logits, places, keep
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------

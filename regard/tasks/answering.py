@@ -133,11 +133,14 @@ class AnsweringTask:
         return loss * count, count
 
     def span_loss(self, model: Model, rows: Sequence[Window], spans: Sequence[tuple[int, int]]) -> Tensor:
-        """The mean over first and last tokens; 0 is the first token of a row, which stands for none."""
-        logits, offsets, keep = read_windows(cast(TaggerModel, model), self.tokenizer, rows)
+        """The mean over first and last tokens; 0 is none, for which the start of a row stands."""
+        logits, places, keep = read_windows(cast(TaggerModel, model), self.tokenizer, rows)
         if keep is not None:
             logits = logits.masked_fill(~keep.unsqueeze(-1), -torch.inf)
-        ends = [[i and i - 1 + offset for i in span] for span, offset in zip(spans, offsets, strict=True)]
+        ends = [
+            [i - 1 + offset if i else nowhere for i in span]
+            for span, (offset, nowhere) in zip(spans, places, strict=True)
+        ]
         return F.cross_entropy(logits.float(), torch.tensor(ends, device=logits.device))  # over the tokens, twice
 
     def validate(self, model: Model) -> Validation:

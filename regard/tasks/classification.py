@@ -27,9 +27,9 @@ from regard.tasks.classification_report import report
 from regard.tasks.correlation import matthews
 from regard.tasks.examples import LabelledData
 from regard.tasks.labels import accuracy, macro_f1
-from regard.tasks.text_classifier import TextClassifier, find_labels, numbers_of, read_rows, say_unbalanced
+from regard.tasks.text_classifier import TextClassifier, find_labels, judged, numbers_of, read_rows, say_unbalanced
 from regard.tasks.translator import padded
-from regard.tasks.tuning import beginning, check_length, usual_dropout, usual_pool
+from regard.tasks.tuning import beginning, check_length, pooling_the_start, usual_dropout, usual_pool
 
 CHUNK = 2_000  # texts that are tokenized at once
 SAMPLES = 5
@@ -157,7 +157,8 @@ class ClassificationTask:
         return len(self.train_labels) / (len(self.labels) * counts.float())
 
     def fit(self, model: ModelConfig) -> ModelConfig:
-        return change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.labels)})
+        fitted = change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.labels)})
+        return pooling_the_start(fitted, self.tokenizer)
 
     def batches(self, budget: int, seed: int) -> Batches:
         return Batches([self.store.lengths(0)], budget, seed, self.config.batch_texts)
@@ -171,7 +172,8 @@ class ClassificationTask:
             tokens = self.forgotten(tokens)
         right = self.train_labels[torch.from_numpy(np.asarray(indices))].to(device)
         weights = None if self.weights is None else self.weights.to(device)
-        loss = F.cross_entropy(model(tokens, keep).float(), right, weights)
+        logits = judged(cast(TextLabeller, model), self.tokenizer, tokens, keep)
+        loss = F.cross_entropy(logits.float(), right, weights)
         count = int(tokens.numel() if keep is None else keep.sum())
         return loss * count, count
 

@@ -16,7 +16,9 @@ from regard.config import nearest
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
-from regard.models import EncoderModel, Model
+from regard.models import EncoderModel
+from regard.models.base import last_real
+from regard.models.encoder import encoder_in, own_segments
 from regard.nn.device import for_use
 from regard.nn.watch import observed
 from regard.tasks.translator import padded
@@ -33,8 +35,8 @@ Vectors = NDArray[np.float32]
 class Embedder:
     """Makes vectors of texts: `embedder(["A text.", "Another."])` is (2, width), each of length 1.
 
-    `pool` "mean" averages the states of all tokens, specials included; "cls" takes that of the first. A text of more
-    tokens than the model reads is cut, and how many are is said.
+    `pool` "mean" averages the states of all tokens, specials included; "cls" takes that of the start, wherever the
+    tokenizer puts it. A text of more tokens than the model reads is cut, and how many are is said.
     """
 
     def __init__(
@@ -77,9 +79,9 @@ class Embedder:
         return result
 
     def pooled(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
-        states = self.model.encode(tokens, keep).states
+        states = self.model.encode(tokens, keep, own_segments(self.model, self.tokenizer, tokens)).states
         if self.pool == "cls":
-            return states[:, 0]
+            return last_real(states, keep) if self.tokenizer.closes else states[:, 0]
         if keep is None:
             return states.mean(1)
         real = keep.unsqueeze(-1).to(states.dtype)
@@ -95,10 +97,11 @@ class Embedder:
 
 
 def framed_rows(tokenizer: Tokenizer, texts: Sequence[str], longest: int) -> tuple[list[list[int]], int]:
-    """The tokens of each text between start and end, as far as they are read, and how many texts were cut."""
+    """The tokens of each text with start and end, as far as they are read, and how many texts were cut."""
     rows = tokenizer.encode(texts)
     cut = sum(len(row) + FRAME > longest for row in rows)
-    return [[tokenizer.start, *row[: longest - FRAME], tokenizer.end] for row in rows], cut
+    before, behind = tokenizer.around
+    return [[*before, *row[: longest - FRAME], *behind] for row in rows], cut
 
 
 def by_tokens(rows: Sequence[Sequence[Any]], most: int, tokens: int = BATCH_TOKENS) -> Iterable[list[int]]:
@@ -127,10 +130,3 @@ def load_embedder(folder: str | Path, pool: str | None = None) -> Embedder:
             f"{run.path}: a model of kind {model.config.kind!r} has no encoder, which makes vectors of texts"
         )
     return Embedder(encoder, tokenizer, pool or recorded.get("pool", POOLS[0]), recorded.get("longest"))
-
-
-def encoder_in(model: Model) -> EncoderModel | None:
-    """The model itself, or the encoder that is its reader."""
-    if isinstance(model, EncoderModel):
-        return model
-    return next((part for part in model.children() if isinstance(part, EncoderModel)), None)

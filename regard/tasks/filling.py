@@ -12,6 +12,7 @@ from regard.checkpoint import RunError
 from regard.data.files import DataError
 from regard.data.tokenizers import NAMES, Tokenizer
 from regard.models import EncoderModel
+from regard.models.encoder import own_segments
 from regard.tasks.embedding import Embedder, by_tokens
 from regard.tasks.translator import padded
 
@@ -48,7 +49,7 @@ class MaskFiller:
             raise RunError("this encoder has no output layer, so it cannot find masked words; it can embed texts")
         if tokenizer.mask is None:
             raise RunError("the tokenizer has no mask token (<mask> or [MASK]), so no word can be masked")
-        self.model, self.tokenizer = model, tokenizer
+        self.model, self.tokenizer, self.mask = model, tokenizer, tokenizer.mask
 
     def __call__(self, text: str, count: int = 5) -> Filled:
         return self.fill([text], count)[0]
@@ -62,10 +63,11 @@ class MaskFiller:
         found: list[Filled | None] = [None] * len(rows)
         for chosen in by_tokens(rows, batch):
             tokens, keep = padded([self.tokenizer.framed(rows[i]) for i in chosen], self.device)
-            states = self.model.features(tokens, keep)
-            for i, line, ids in zip(chosen, states, tokens, strict=True):
-                places = (ids == self.tokenizer.mask).nonzero().flatten()
-                shares, best = self.model.head.logits(line[places]).float().softmax(-1).topk(count)
+            hidden = tokens.eq(self.mask)
+            segments = own_segments(self.model, self.tokenizer, tokens)
+            states = torch.split(self.model.expected(tokens, keep, hidden, segments), hidden.sum(1).tolist())
+            for i, line in zip(chosen, states, strict=True):
+                shares, best = self.model.head.logits(line).float().softmax(-1).topk(count)
                 found[i] = self.filled(texts[i], rows[i], best.tolist(), shares.tolist())
         return [one for one in found if one is not None]
 
@@ -74,12 +76,11 @@ class MaskFiller:
         parts = MASKS.split(text)
         if len(parts) == 1:
             raise DataError(f"{text[:SHOWN]!r} has no mask: write [MASK] where a word is to be found")
-        assert self.tokenizer.mask is not None
         if self.tokenizer.kind not in ("char", "byte"):  # the space before a word belongs to the piece that is sought
             parts = [*(part.rstrip() for part in parts[:-1]), parts[-1]]
         row: list[int] = []
         for ids in self.tokenizer.encode(parts):
-            row += [*ids, self.tokenizer.mask]
+            row += [*ids, self.mask]
         row.pop()
         longest = self.model.longest
         if longest is not None and len(row) + 2 > longest:
@@ -94,7 +95,7 @@ class MaskFiller:
             for ids, some in zip(best, shares, strict=True)
         ]
         likeliest = iter(ids[0] for ids in best)
-        whole = self.tokenizer.decode([next(likeliest) if i == self.tokenizer.mask else i for i in row])
+        whole = self.tokenizer.decode([next(likeliest) if i == self.mask else i for i in row])
         return Filled(text, whole, masks)
 
     def embedder(self, pool: str = "mean") -> Embedder:

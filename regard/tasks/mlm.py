@@ -21,7 +21,7 @@ from regard.data.documents import bytes_in
 from regard.data.files import DataError
 from regard.data.text import Sampled, Texts, sampled
 from regard.data.tokenizers import Kind, Tokenizer
-from regard.models import Encoder, EncoderModel, Model, ModelConfig
+from regard.models import Encoder, EncoderModel, Model, ModelConfig, TwoStream
 from regard.nn.device import for_use
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.pooling import FirstToken
@@ -79,7 +79,7 @@ class MaskedWords(TaskConfig, kind="mlm"):
             raise ConfigError("a chance of 0 hides nothing, so there is nothing to learn")
 
     def check_model(self, model: ModelConfig) -> None:
-        if not isinstance(model, Encoder) or model.head is None:
+        if not isinstance(model, Encoder) or isinstance(model, TwoStream) or model.head is None:
             raise ConfigError(f"model: one of kind {model.kind} finds no hidden words; take an encoder with a head")
         segments = isinstance(model.embedding, TokenEmbedding) and model.embedding.segments
         if self.next_sentence and segments < 2:

@@ -17,8 +17,9 @@ from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
 from regard.models import TextLabeller
+from regard.models.encoder import encoder_in
 from regard.nn.watch import observed
-from regard.tasks.embedding import by_tokens, encoder_in
+from regard.tasks.embedding import by_tokens
 from regard.tasks.passages import joined
 from regard.tasks.translator import padded
 

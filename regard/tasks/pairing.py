@@ -32,7 +32,7 @@ from regard.tasks.examples import JudgedData
 from regard.tasks.labels import accuracy, label_scores, macro_f1
 from regard.tasks.pair_judge import FRAME, PairJudge, Scale, TextPair, pair_tokens, read_pairs
 from regard.tasks.text_classifier import find_labels, numbers_of, say_unbalanced
-from regard.tasks.tuning import beginning, check_length, usual_dropout, usual_pool
+from regard.tasks.tuning import beginning, check_length, pooling_the_start, usual_dropout, usual_pool
 
 CHUNK = 2_000  # pairs that are tokenized at once
 STEPS = 10_000  # between the lowest score and the highest: what is stored of a training pair
@@ -173,7 +173,8 @@ class PairingTask:
             )
 
     def fit(self, model: ModelConfig) -> ModelConfig:
-        return change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.labels)})
+        fitted = change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.labels)})
+        return pooling_the_start(fitted, self.tokenizer)
 
     def batches(self, budget: int, seed: int) -> Batches:
         lengths = self.store.lengths(0) + self.store.lengths(1) + FRAME

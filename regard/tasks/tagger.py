@@ -13,6 +13,7 @@ from torch import Tensor
 from regard.data.tagged import words_in
 from regard.data.tokenizers import Tokenizer
 from regard.models import TokenLabeller
+from regard.models.encoder import own_segments
 from regard.tasks.translator import padded
 
 Words = Sequence[str]
@@ -34,6 +35,13 @@ def pieces_of(tokenizer: Tokenizer, words: Words) -> Pieces:
     starts = np.cumsum([0, *(len(word) + 1 for word in words[:-1])])
     firsts = np.searchsorted(ends, starts, side="right")  # a piece may begin with the space before its word
     return Pieces([i for i, _, _ in pieces], np.minimum(firsts, len(pieces) - 1).tolist())
+
+
+def told(model: TokenLabeller, tokenizer: Tokenizer, tokens: Tensor, keep: Tensor | None) -> Tensor:
+    """(B, T, tags): the logits of sentences, with segments where the reader has them for a single text."""
+    segments = own_segments(model, tokenizer, tokens)
+    logits: Tensor = model(tokens, keep) if segments is None else model(tokens, keep, segments)
+    return logits
 
 
 class WordTagger:
@@ -84,9 +92,9 @@ class WordTagger:
         for start in range(0, len(order), batch):
             chosen = order[start : start + batch]
             rows = [self.tokenizer.framed(parts[i].ids) for i in chosen]
-            logits = self.model(*padded(rows, self.device)).float().cpu()
+            logits = told(self.model, self.tokenizer, *padded(rows, self.device)).float().cpu()
             for i, row in zip(chosen, logits, strict=True):
-                found[i] = row[torch.tensor(parts[i].firsts) + 1]
+                found[i] = row[torch.tensor(parts[i].firsts) + len(self.tokenizer.around[0])]
             if done is not None:
                 done(len(chosen))
         none = torch.empty(0, len(self.names))

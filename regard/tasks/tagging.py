@@ -27,7 +27,7 @@ from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.entities import count_entities, scheme_of
 from regard.tasks.examples import TaggedData
 from regard.tasks.labels import LABELS, accuracy, label_scores, macro_f1, read_labels, write_labels
-from regard.tasks.tagger import FRAME, Pieces, WordTagger, pieces_of, written
+from regard.tasks.tagger import FRAME, Pieces, WordTagger, pieces_of, told, written
 from regard.tasks.translator import padded
 from regard.tasks.tuning import beginning, check_length, usual_dropout
 
@@ -152,9 +152,10 @@ class TaggingTask:
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         device = next(model.parameters()).device
         rows = [self.tokenizer.framed(row) for row in self.store.rows(0, indices)]
-        marks = [np.concatenate([[0], row, [0]]).astype(np.int64) for row in self.store.rows(1, indices)]
+        first = len(self.tokenizer.around[0])
+        marks = [np.pad(row, (first, FRAME - first)).astype(np.int64) for row in self.store.rows(1, indices)]
         labels, _ = padded(marks, device)
-        logits = model(*padded(rows, device)).flatten(0, 1)
+        logits = told(cast(TokenLabeller, model), self.tokenizer, *padded(rows, device)).flatten(0, 1)
         targets = torch.where(labels == 0, IGNORED, labels - 1).flatten()
         loss = F.cross_entropy(logits.float(), targets, ignore_index=IGNORED, reduction="sum")
         return loss, sum(int((row > 0).sum()) for row in marks)

@@ -21,6 +21,7 @@ from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import TextLabeller
+from regard.models.encoder import own_segments
 from regard.nn.watch import observed
 from regard.tasks.embedding import framed_rows
 from regard.tasks.translator import padded
@@ -96,7 +97,7 @@ class TextClassifier:
         def work(chosen: Sequence[int]) -> NDArray[np.float32]:
             tokens, keep = padded([np.array(rows[i]) for i in chosen], self.device)
             with torch.no_grad():
-                logits: Tensor = self.model(tokens, keep)
+                logits: Tensor = judged(self.model, self.tokenizer, tokens, keep)
             return np.asarray(logits.float().softmax(-1).cpu().numpy(), dtype=np.float32)
 
         found = map(work, batches) if observed(self.model) else side_by_side(work, batches, self.device)
@@ -118,6 +119,13 @@ class TextClassifier:
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
+
+
+def judged(model: TextLabeller, tokenizer: Tokenizer, tokens: Tensor, keep: Tensor | None) -> Tensor:
+    """(B, labels): the logits of texts, with segments where the reader has them for a single text."""
+    segments = own_segments(model, tokenizer, tokens)
+    logits: Tensor = model(tokens, keep) if segments is None else model(tokens, keep, segments)
+    return logits
 
 
 def read_rows(tokenizer: Tokenizer, texts: Sequence[str], longest: int, framed: bool) -> tuple[list[list[int]], int]:

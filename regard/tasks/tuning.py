@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import torch
 
 from regard.config import ConfigError
-from regard.models import Encoder, ModelConfig, TextReaderConfig
-from regard.nn.pooling import Attention, Mean, PoolConfig
+from regard.data.tokenizers import Tokenizer
+from regard.models import Classifier, Encoder, ModelConfig, TextReaderConfig
+from regard.nn.pooling import Attention, FirstToken, LastToken, Mean, PoolConfig
 
 RATE, WIDTH = 3e-5, 768  # the rate that suits BERT-base; narrower models take a higher one
 LONGEST = 256  # tokens of a text, unless told: twice as many take more than twice as long
@@ -50,6 +52,13 @@ def beginning(reader: TextReaderConfig) -> tuple[dict[str, Any], dict[str, Any]]
 def usual_pool(reader: TextReaderConfig) -> PoolConfig:
     """The mean of an encoder's states, which serves also where no pooled vector was trained; else attention."""
     return Mean() if isinstance(reader, Encoder) else Attention()
+
+
+def pooling_the_start(model: ModelConfig, tokenizer: Tokenizer) -> ModelConfig:
+    """Where texts are closed by the start, the pool of the first token is that of the last: the same token."""
+    if isinstance(model, Classifier) and isinstance(model.pool, FirstToken) and tokenizer.closes:
+        return replace(model, pool=LastToken(dense=True))
+    return model
 
 
 def usual_dropout(reader: TextReaderConfig) -> float:

@@ -107,20 +107,21 @@ def test_the_span_of_an_answer_is_told_where_it_is_wholly_inside() -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("preset", ["bert-tiny", "roberta-mini"])
+@pytest.mark.parametrize("preset", ["bert-tiny", "roberta-mini", "xlnet-mini"])
 def test_windows_of_an_encoder_begin_where_it_is_said_and_padding_changes_nothing(preset: str) -> None:
-    one = Tokenizer.train(["a b c d e f"], "word", 20)
+    one = Tokenizer.train(["a b c d e f"], "word", 20, closes=preset == "xlnet-mini")
     reader = get(preset, vocabulary=one.vocabulary, width=16, heads=2, layers=1, hidden=16).inside()  # type: ignore[attr-defined]
     model = built(Tagger(reader=reader, labels=2))
     assert isinstance(model, TaggerModel)
     parts = list(windows(one, [("a b", "c d e f"), ("a", "b")], 30, 4))
-    together, offsets, keep = read_windows(model, one, parts)
+    together, places, keep = read_windows(model, one, parts)
     assert keep is not None
     for number, part in enumerate(parts):
-        alone, (offset,), _ = read_windows(model, one, [part])
-        tokens, _ = joined(one, part.question, part.part, segmented=preset == "bert-tiny")
+        alone, ((offset, nowhere),), _ = read_windows(model, one, [part])
+        tokens, _ = joined(one, part.question, part.part, segmented=preset != "roberta-mini")
         assert tokens[offset : offset + len(part.part)].tolist() == part.part
-        assert offsets[number] == offset
+        assert tokens[nowhere] == one.start
+        assert places[number] == (offset, nowhere)
         torch.testing.assert_close(together[number][: alone.shape[1]], alone[0], rtol=1e-4, atol=1e-5)
 
 
