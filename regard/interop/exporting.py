@@ -34,7 +34,7 @@ def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line:
     family, config = counterpart(model.config, tokenizer.pad, about.get("origin", {}).get("family"))
     weights = adapted(weights_of(model), config, say)
     fields = family.fields(config, tokenizer.pad)
-    longest = model.longest or about.get("task", {}).get("context")
+    longest = (model.longest or about.get("task", {}).get("context")) if family.limited else None
     extra = {} if "max_position_embeddings" in fields or longest is None else {"max_position_embeddings": longest}
     architecture = family.architecture(config)
     ids = special_ids(tokenizer)
@@ -65,7 +65,7 @@ def counterpart(config: ModelConfig, pad: int, origin: str | None) -> tuple[Fami
         raise ConfigError(f"a model of kind {config.kind!r} has no counterpart among {', '.join(FAMILIES)}")
     adapted = [(family, family.adapt(config)) for family in candidates]
     lacking = [family.differences(other, pad) for family, other in adapted]
-    best = min(range(len(lacking)), key=lambda i: len(lacking[i]))
+    best = min(range(len(lacking)), key=lambda i: (lacking[i][:1] == [f"model {config.kind}"], len(lacking[i])))
     if lacking[best]:
         raise ConfigError(
             f"the model's {', '.join(lacking[best])} {'has' if len(lacking[best]) == 1 else 'have'} no counterpart in "
@@ -98,7 +98,10 @@ def special_names(tokenizer: Tokenizer) -> dict[str, str]:
         (role, [name for name in names if tokenizer.backend.token_to_id(name) is not None])
         for role, names in NAMES.items()
     )
-    return {role: names[0] for role, names in there if names}
+    found = {role: names[0] for role, names in there if names}
+    if tokenizer.closes:
+        found |= {"start": tokenizer.token(tokenizer.start), "end": tokenizer.token(tokenizer.end)}
+    return found
 
 
 def write_tokenizer(folder: Path, tokenizer: Tokenizer, config: ModelConfig, longest: int | None) -> None:
@@ -106,6 +109,8 @@ def write_tokenizer(folder: Path, tokenizer: Tokenizer, config: ModelConfig, lon
     names = special_names(tokenizer)
     about: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     about |= {theirs: name for role, name in names.items() for theirs in ROLES[role]}
+    if tokenizer.closes:
+        about["padding_side"] = "left"  # so that the start stands in the last column
     if longest is not None:
         about["model_max_length"] = longest
     backend = type(tokenizer.backend).from_str(tokenizer.to_json())

@@ -19,9 +19,10 @@ from regard.interop.encoders import BERT, DISTILBERT, ROBERTA
 from regard.interop.family import Family, Fields
 from regard.interop.rules import gathered, shapes_of, used
 from regard.interop.vocabularies import read_json, read_object
+from regard.interop.xlnet import XLNET
 from regard.models import ModelConfig
 
-FAMILIES = {family.kind: family for family in (GPT2, LLAMA, BERT, ROBERTA, DISTILBERT)}
+FAMILIES = {family.kind: family for family in (GPT2, LLAMA, BERT, ROBERTA, DISTILBERT, XLNET)}
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 MODULES = "modules.json"  # of sentence-transformers

@@ -12,7 +12,7 @@ from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.interop import huggingface, llama2c, vocabularies
 from regard.interop.huggingface import Found
-from regard.models import Encoder, TextModelConfig, TextWriterConfig
+from regard.models import Encoder, TextModelConfig, TextWriterConfig, TwoStream
 
 LONGEST_CONTEXT = (
     2048  # tokens in sight of a language model whose positions could go on, unless it was trained on fewer
@@ -66,10 +66,12 @@ def vocabulary(found: Found) -> int:
 
 def sections(found: Found, tokenizer: Tokenizer, origin: dict[str, str]) -> dict[str, Any]:
     """Of the run's config. What writes on from a text is a language model; what reads one finds masked words if it has
-    a head, and has no task without one."""
+    a head, or predicts them in any order if it has two streams, and has no task without a head."""
     about: dict[str, Any] = {"model": to_dict(found.config), "tokenizer": tokenizer.fingerprint, "origin": origin}
     if isinstance(found.config, TextWriterConfig):
         about["task"] = {"kind": "lm", "context": min(found.longest, LONGEST_CONTEXT)}
+    elif isinstance(found.config, TwoStream) and found.config.head is not None and tokenizer.mask is not None:
+        about["task"] = {"kind": "plm", "context": found.longest}
     elif isinstance(found.config, Encoder) and found.config.head is not None and tokenizer.mask is not None:
         about["task"] = {"kind": "mlm", "context": found.longest, "next_sentence": found.config.relation}
     return about | found.sections

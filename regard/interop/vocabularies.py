@@ -1,4 +1,4 @@
-"""Foreign tokenizers as our `tokenizer.json`: files of `tokenizers`, byte-level BPE, WordPiece, tiktoken's ranks.
+"""Foreign tokenizers as our `tokenizer.json`: theirs, byte-level BPE, WordPiece, SentencePiece, tiktoken's ranks.
 
 What a special token is for is known by the name it bears (`regard.data.tokenizers.NAMES`).
 """
@@ -20,6 +20,7 @@ from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tok
 from regard.config import nearest
 from regard.data.files import DataError
 from regard.data.tokenizers import NAMES, Tokenizer, byte_letters
+from regard.interop.sentencepiece import MODEL, sentencepiece
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # the names of byte-level BPE's two files
 WORDS = "vocab.txt"
@@ -41,6 +42,9 @@ def read_tokenizer(folder: Path, size: int | None = None) -> Tokenizer:
         backend = wordpiece(words, about)
     elif ranks:
         backend = tiktoken(ranks[0])
+    elif (folder / MODEL).exists():
+        backend, specials = sentencepiece(folder / MODEL, about)
+        mark_special(backend, [*specials, *special_names(about)])
     elif (folder / "tokenizer.model").exists():
         raise DataError(
             f"{folder / 'tokenizer.model'} is SentencePiece's binary form, which is not read here; open the folder "
@@ -48,8 +52,8 @@ def read_tokenizer(folder: Path, size: int | None = None) -> Tokenizer:
         )
     else:
         raise DataError(
-            f"{folder} has no tokenizer: it takes tokenizer.json, vocab.json with merges.txt, vocab.txt or a "
-            ".tiktoken file"
+            f"{folder} has no tokenizer: it takes tokenizer.json, vocab.json with merges.txt, vocab.txt, "
+            f"{MODEL} or a .tiktoken file"
         )
     return made(backend, str(folder), size)
 

@@ -90,6 +90,22 @@ def llama(folder: Path, **changes: Any) -> Any:
     return save(transformers.LlamaForCausalLM(transformers.LlamaConfig(**{**given, **changes})), folder)
 
 
+SCORED = [  # XLNet's special tokens, then pieces with their scores
+    *((name, 0.0) for name in ("<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>")),
+    *((f"▁{word}", -3.0 - i / 10) for i, word in enumerate(WORDS) if not word.startswith("#")),
+    *((f"▁{letter}", -8.0 - i / 10) for i, letter in enumerate(LETTERS) if letter != "a"),
+    *((letter, -9.0 - i / 10) for i, letter in enumerate(LETTERS)),
+    ("▁", -6.0),
+    ('"', -7.0),
+]
+
+
+def xlnet(folder: Path, kind: str = "XLNetLMHeadModel", **changes: Any) -> Any:
+    transformers.XLNetTokenizer(vocab=SCORED, unk_id=0).save_pretrained(folder)
+    sizes = {"vocab_size": len(SCORED), "d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 48}
+    return save(getattr(transformers, kind)(transformers.XLNetConfig(**{**sizes, **changes})), folder)
+
+
 def some_tokens(size: int, length: int = 11) -> tuple[Tensor, Tensor]:
     """Tokens none of which is special, and which of them are real: the second row is shorter."""
     keep = torch.ones(2, length, dtype=torch.bool)

@@ -79,6 +79,8 @@ FOREIGN: dict[str, Callable[[Path], Any]] = {
     "roberta without a head": lambda folder: foreign.roberta(folder, "RobertaModel"),
     "distilbert": foreign.distilbert,
     "distilbert without a head": lambda folder: foreign.distilbert(folder, "DistilBertModel"),
+    "xlnet": foreign.xlnet,
+    "xlnet without a head": lambda folder: foreign.xlnet(folder, "XLNetModel", clamp_len=5),
 }
 
 
@@ -100,7 +102,7 @@ def test_there_and_back_is_the_same(
     assert_same_model(tmp_path / "run", tmp_path / "again")
 
 
-@pytest.mark.parametrize("make", [foreign.gpt2, foreign.bert, foreign.roberta, foreign.llama])
+@pytest.mark.parametrize("make", [foreign.gpt2, foreign.bert, foreign.roberta, foreign.llama, foreign.xlnet])
 def test_the_exported_tokenizer_gives_the_ids_that_the_model_reads(make: Callable[[Path], Any], tmp_path: Path) -> None:
     make(tmp_path / "in")
     import_source(tmp_path / "in", tmp_path / "run")
@@ -110,7 +112,7 @@ def test_the_exported_tokenizer_gives_the_ids_that_the_model_reads(make: Callabl
     plain = own.encode([TEXT])[0]
     assert theirs(TEXT, add_special_tokens=False).input_ids == plain
     assert theirs.eos_token_id == own.end
-    if make in (foreign.bert, foreign.roberta):
+    if make in (foreign.bert, foreign.roberta, foreign.xlnet):
         assert theirs(TEXT).input_ids == own.framed(plain).tolist()
         assert (theirs.cls_token_id, theirs.sep_token_id, theirs.mask_token_id) == (own.start, own.end, own.mask)
         assert theirs.pad_token_id == own.pad
@@ -129,6 +131,8 @@ OURS = {
     "rotary in pairs": small("gpt2", **LLAMA | {"position": {"kind": "rotary", "layout": "interleaved"}}),
     "bert-base": small("bert-base"),
     "roberta-large": small("roberta-large"),
+    "xlnet-base": small("xlnet-base"),
+    "the reader of an xlnet": small("xlnet-base").inside(),  # type: ignore[attr-defined]
     "an encoder without head and pool": small("bert-base", head=None, pool=None),
 }
 
@@ -190,6 +194,7 @@ def test_the_pooling_of_sentences_is_written_and_read_again(tmp_path: Path) -> N
         (small("gpt2", activation="elu"), "activation elu"),
         (small("gpt2", **LLAMA | {"kernel": "additive"}), "kernel additive has no counterpart in llama"),
         (small("bert-base", position="rotary"), "the model's encoder.position rotary has no counterpart in bert"),
+        (small("xlnet-base", position="rotary"), "the model's encoder.position rotary has no counterpart in xlnet"),
         (small("transformer-tiny"), "a model of kind 'encoder-decoder' has no counterpart among gpt2, "),
     ],
 )

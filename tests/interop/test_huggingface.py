@@ -13,6 +13,8 @@ import torch
 
 pytest.importorskip("transformers")
 
+import transformers
+
 import regard
 from regard.checkpoint import Run, load_both
 from regard.decoding import Decoding, complete
@@ -20,6 +22,7 @@ from regard.interop import import_source
 from regard.models import DecoderModel, EncoderModel
 from regard.tasks.embedding import load_embedder
 from regard.tasks.generator import Generator
+from regard.tasks.passages import joined
 from tests.interop import foreign
 
 
@@ -108,6 +111,8 @@ ENCODERS: dict[str, Callable[[Path], Any]] = {
     "roberta": foreign.roberta,
     "roberta, another pad": lambda folder: foreign.roberta(folder, pad_token_id=5),
     "distilbert": foreign.distilbert,
+    "xlnet": foreign.xlnet,
+    "xlnet, all fields": lambda folder: foreign.xlnet(folder, ff_activation="relu", clamp_len=4, layer_norm_eps=1e-3),
 }
 
 
@@ -131,7 +136,12 @@ def test_segments_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("make", "kind"),
-    [(foreign.bert, "BertModel"), (foreign.roberta, "RobertaModel"), (foreign.distilbert, "DistilBertModel")],
+    [
+        (foreign.bert, "BertModel"),
+        (foreign.roberta, "RobertaModel"),
+        (foreign.distilbert, "DistilBertModel"),
+        (foreign.xlnet, "XLNetModel"),
+    ],
 )
 def test_an_encoder_without_a_head_gives_states(make: Callable[..., Any], kind: str, tmp_path: Path) -> None:
     theirs = make(tmp_path / "in", kind)
@@ -163,6 +173,38 @@ def test_an_encoder_with_a_head_finds_masked_words(tmp_path: Path) -> None:
         expected = theirs(ids).logits[0, 2].argmax()
     found = filler(f"{foreign.PIECES[5]} [MASK] {foreign.PIECES[8]}")
     assert found.masks[0][0].id == expected
+
+
+@torch.no_grad()
+def test_xlnet_reads_texts_before_end_and_start_as_transformers_does(tmp_path: Path) -> None:
+    theirs = foreign.xlnet(tmp_path / "in")
+    own = transformers.AutoTokenizer.from_pretrained(tmp_path / "in")
+    import_source(tmp_path / "in", tmp_path / "run")
+    embedder, texts = load_embedder(tmp_path / "run", "cls"), ["the little girl", "a red ball , a ball !"]
+    assert (embedder.tokenizer.start, embedder.tokenizer.end, embedder.tokenizer.pad) == (3, 4, 5)
+    batch = own(texts, padding=True, return_tensors="pt", return_token_type_ids=True)  # padded on the left
+    expected = theirs.transformer(**batch).last_hidden_state[:, -1]
+    assert_equal(torch.from_numpy(embedder(texts, normalised=False)), expected)
+    pair = own(texts[0], texts[1], return_tensors="pt", return_token_type_ids=True)
+    ids, segments = joined(embedder.tokenizer, *embedder.tokenizer.encode(texts), segmented=True)
+    assert ids.tolist() == pair.input_ids[0].tolist()
+    assert segments.tolist() == pair.token_type_ids[0].tolist()
+
+
+def test_xlnet_finds_words_from_all_others(tmp_path: Path) -> None:
+    theirs = foreign.xlnet(tmp_path / "in")
+    import_source(tmp_path / "in", tmp_path / "run")
+    filler = regard.load(tmp_path / "run")
+    found = filler("the little [MASK] had a red ball").masks[0]
+    ids = torch.from_numpy(filler.tokenizer.framed(filler.row("the little [MASK] had a red ball")))[None]
+    place, size = int((ids == 6).nonzero()[0, 1]), ids.shape[1]
+    hidden, mapping = torch.zeros(1, size, size), torch.zeros(1, 1, size)
+    hidden[:, :, place] = mapping[:, :, place] = 1
+    kinds = (ids == 3).long() * 2
+    with torch.no_grad():
+        logits = theirs(ids, perm_mask=hidden, target_mapping=mapping, token_type_ids=kinds).logits[0, 0]
+    assert found[0].id == int(logits.argmax())
+    assert found[0].probability == pytest.approx(float(logits.softmax(-1).max()), rel=1e-4)
 
 
 # --- sentence-transformers --------------------------------------------------------------------------------------------
