@@ -32,7 +32,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     filler = task.load(run)
     assert isinstance(filler.model, TwoStreamModel)
     reader = PermutedReader(task, filler.tokenizer)
-    held = InMemory(list(reader.rows(TextData(**where(options)).open())))
+    held = InMemory(list(reader.passages(TextData(**where(options)).open())))
     if not len(held):
         raise DataError(f"{options.data}: no text (all lines are empty)")
     metrics, _ = reader.measure(filler.model, held, np.arange(len(held)))

@@ -93,7 +93,7 @@ def list_options(task: str | None, preset: str | None) -> dict[str, str]:
 
     register()
     if task is None:
-        raise ConfigError(f"name the task whose options to list: {', '.join(list_tasks())}")
+        raise ConfigError(f"name the task whose options to list: {', '.join(sorted(list_tasks()))}")
     needed = task_of(task).needed
     recipe = make_recipe(task, {part: {"file": "FILE"} for part in needed}, preset)
     sections = {"task": recipe.task, "training": recipe.training, "model": recipe.model}

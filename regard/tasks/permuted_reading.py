@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.data.text import Document
+from regard.data.corpus import Rowing
+from regard.data.documents import Document
+from regard.data.encoding import encoded
+from regard.data.shards import TokenShard, shards
 from regard.data.tokenizers import Tokenizer
 from regard.models import TwoStreamModel
 from regard.models.encoder import own_segments
 from regard.nn.past import Past
 from regard.tasks.masking import IGNORED
-from regard.tasks.passages import TEXT_FRAME, Row, Rows, tokens_of
+from regard.tasks.passages import TEXT_FRAME, Row, Rows, sentences, texts_of
 from regard.tasks.permuting import Permuting
 from regard.tasks.translator import padded
 
@@ -49,14 +51,27 @@ class PermutedReader:
         self.config, self.tokenizer = config, tokenizer
         self.permuting = Permuting(tokenizer, config.share, config.span)
 
-    def rows(self, documents: Iterable[Document]) -> Iterator[tuple[list[int]]]:
-        """Each text alone, in parts where it is longer than all segments together."""
-        room = self.config.context * self.config.parts - TEXT_FRAME
-        for text in tokens_of(self.tokenizer, documents, room):
-            whole = list(itertools.chain.from_iterable(text))
-            for start in range(0, len(whole), room):
-                if len(whole) - start >= LEAST:
-                    yield (whole[start : start + room],)
+    @property
+    def room(self) -> int:
+        """Tokens of a text that are read one after the other."""
+        return self.config.context * self.config.parts - TEXT_FRAME
+
+    @property
+    def rowing(self) -> Rowing:
+        """How a store is made of sentences."""
+        return Rowing(self.rows, 1, self.tokenizer.vocabulary, f"{self.room} tokens of a text")
+
+    def rows(self, shard: TokenShard) -> Sequence[Sequence[Row]]:
+        """Each text alone, in parts where it is longer than all segments together. At the end of a shard a row ends,
+        wherever it is."""
+        wholes = [np.concatenate(text) for text in texts_of(shard, self.room) if text]
+        parts = [whole[start : start + self.room] for whole in wholes for start in range(0, len(whole), self.room)]
+        return [(part,) for part in parts if len(part) >= LEAST]
+
+    def passages(self, documents: Iterable[Document]) -> Iterator[Sequence[Row]]:
+        """The rows of texts, one shard in memory at a time."""
+        for shard in encoded(self.tokenizer, shards(sentences(documents)), workers=1):
+            yield from self.rows(shard)
 
     def predict(
         self, model: TwoStreamModel, rows: Sequence[Row], generator: torch.Generator | None = None

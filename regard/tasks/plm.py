@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -11,12 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
+from regard.checkpoint import HELD, TOKENS, Run, load_both, load_tokenizer
 from regard.config import ConfigError, Count, Size, change
 from regard.data.batches import Batches
+from regard.data.corpus import tokenized
+from regard.data.documents import bytes_in
 from regard.data.files import DataError
-from regard.data.store import HEADER, Store, write_store
-from regard.data.text import Texts
+from regard.data.text import Sampled, Texts, sampled
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Model, ModelConfig, TwoStream, TwoStreamModel
 from regard.nn.device import for_use
@@ -24,7 +26,7 @@ from regard.page.html import table
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.examples import TextData, held_apart
 from regard.tasks.filling import MaskFiller
-from regard.tasks.passages import TEXT_FRAME, InMemory
+from regard.tasks.passages import TEXT_FRAME, sentences
 from regard.tasks.permuted_reading import PermutedReader
 
 
@@ -93,22 +95,21 @@ class PermutedWordsTask:
         train, valid = held_apart(
             config.train, config.valid, say
         )  # at once: that a file is missing is said before the tokenizer takes its time
-        path, tokens = folder / "tokenizer.json", folder / TOKENS
+        path = folder / "tokenizer.json"
         if not path.exists():
             say("training the tokenizer")
-            kind, size, lower = config.tokenizer, config.pieces, config.lower
-            Tokenizer.train(Texts(train), kind, size, say, lower, mask=True, closes=True).save(path)
+            texts, kind, size = Texts(sampled(train, config.tokenizer)), config.tokenizer, config.pieces
+            Tokenizer.train(texts, kind, size, say, config.lower, mask=True, closes=True).save(path)
         self.tokenizer = load_tokenizer(Run(folder))
         self.reader = PermutedReader(config, self.tokenizer)
-        self.valid = InMemory(list(self.reader.rows(valid)))
+        read = partial(tokenized, tokenizer=self.tokenizer, rowing=self.reader.rowing, say=say)
+        what = "tokenizing the validation text"
+        self.valid = read(folder / HELD, sentences(Sampled(valid)), what=what)
         if not len(self.valid):
             raise DataError("there is no text to validate on: all of its lines are empty")
-        if not (tokens / HEADER).exists():
-            say("tokenizing")
-            size, rows = self.tokenizer.vocabulary, self.reader.rows(train)
-            if not len(write_store(tokens, rows, size, sides=1, fingerprint=self.tokenizer.fingerprint)):
-                raise DataError("there is no text to train on: all of its lines are empty")
-        self.store = Store.open(tokens)
+        self.store = read(folder / TOKENS, sentences(train), total=partial(bytes_in, train))
+        if not len(self.store):
+            raise DataError("there is no text to train on: all of its lines are empty")
         say(f"{self.store.tokens(0):,} tokens of training text in {len(self.store):,} parts")
 
     def fit(self, model: ModelConfig) -> ModelConfig:
