@@ -1,8 +1,9 @@
 """A picture of every view of the studio, for the docs: python docs/screenshots.py RUNS [--out docs/pictures]
 
 RUNS is a folder with at least one finished translator (`regard demo` trains one); pictures are taken of the newest that
-saved looks while it trained, or else of the newest, and two of them are compared. Needs Chromium and its driver,
-selenium and Pillow.
+saved looks while it trained, or else of the newest, and two of them are compared. Of the newest masked language model,
+judge of pairs, hierarchical classifier and classifier around an encoder there are pictures too, where they are there.
+Needs Chromium and its driver, selenium and Pillow.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ from selenium.webdriver.support.wait import WebDriverWait
 SENTENCE = "An American sailor bought the red car because it was beautiful."
 WORD, MEANT = "it", "car"
 POINTED = ("car", "voiture")
+MASKED, HIDDEN = "A man in a red shirt is riding a bike.", 5  # the word to mask, from 0
+PAIR = ("A man is playing a large flute.", "A man plays a musical instrument.")
+REVIEW = "I had high hopes. The acting is wonderful, and so is the music. But the story is dull and far too long."
 FLAGS = """
     --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --no-default-browser-check
     --disable-background-networking --disable-component-update --disable-sync --disable-extensions --no-proxy-server
@@ -82,10 +86,11 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     with studio(options.runs) as address, tempfile.TemporaryDirectory() as folder:
         run, other = choose_runs(address)
+        readers = list(reading_shots(get(address, "runs")["runs"]))
         head = telling_head(address, run["name"])
         page = look_page(options.runs / run["name"], Path(folder))
         with browser(Path(folder)) as driver:
-            for shot in shots(run, other, head, page):
+            for shot in [*shots(run, other, head, page), *readers]:
                 size = take(driver, address, shot, options.out / f"{shot.name}.png")
                 print(f"{shot.name}.png  {size // 1024} KB")
 
@@ -116,6 +121,24 @@ def shots(run: dict[str, Any], other: dict[str, Any] | None, head: Head, page: s
     yield Shot("look", page, ".head canvas", pointed=True, highest=2300)
 
 
+def reading_shots(runs: list[dict[str, Any]]) -> Iterator[Shot]:
+    """Of runs that only read: masked words, a pair, one text in two classifiers."""
+
+    def newest(**wanted: Any) -> str | None:
+        usable = (run for run in runs if run["status"] == "finished")
+        return next((run["name"] for run in usable if all(run[key] == value for key, value in wanted.items())), None)
+
+    if filler := newest(task="mlm"):
+        place = urlencode({"text": MASKED, "mask": HIDDEN})
+        yield Shot("masked", f"#/run/{filler}/translate?{place}", ".masks .bar", highest=1800)
+    if judge := newest(task="pair", heads=True):
+        place = urlencode({"text": PAIR[0], "second": PAIR[1]})
+        yield Shot("pair", f"#/run/{judge}/translate?{place}", ".start-head", highest=2000)
+    layered, encoder = newest(task="classify", heads=False), newest(task="classify", heads=True)
+    if layered and encoder:
+        yield Shot("documents", f"#/compare/{layered}/{encoder}?{urlencode({'text': REVIEW})}", ".documents .word")
+
+
 # --- the studio and its runs ------------------------------------------------------------------------------------------
 
 
@@ -132,15 +155,15 @@ def studio(runs: Path) -> Iterator[str]:
         process.communicate()
 
 
+def get(address: str, path: str) -> Any:
+    with urllib.request.urlopen(f"{address}api/{path}", timeout=60) as answer:
+        return json.load(answer)
+
+
 def choose_runs(address: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The translator to show, and another to compare it with."""
-
-    def get(path: str) -> Any:
-        with urllib.request.urlopen(f"{address}api/{path}", timeout=60) as answer:
-            return json.load(answer)
-
-    named = [run["name"] for run in get("runs")["runs"] if run["family"] == "encoder-decoder"]
-    usable = [run for run in (get(f"runs/{name}") for name in named) if run["status"] == "finished"]
+    named = [run["name"] for run in get(address, "runs")["runs"] if run["family"] == "encoder-decoder"]
+    usable = [run for run in (get(address, f"runs/{name}") for name in named) if run["status"] == "finished"]
     if not usable:
         sys.exit("there is no finished translator among these runs; `regard demo` trains one")
     usable.sort(key=lambda run: not run["playback"])

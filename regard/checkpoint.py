@@ -12,11 +12,14 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import safetensors
 import safetensors.torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.config import from_dict, nearest
@@ -267,6 +270,40 @@ def read_labels(folder: Path) -> tuple[str, ...]:
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise RunError(f"{path} holds no list of names; copy it again or train anew")
     return tuple(names)
+
+
+# --- the scale of scores ----------------------------------------------------------------------------------------------
+
+
+SCALE = "scale.json"  # in the run folder: the lowest and the highest score of training
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Scores as a model learns them: from 0 to 1."""
+
+    low: float
+    high: float
+
+    def inside(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (scores - self.low) / (self.high - self.low)
+
+    def outside(self, shares: NDArray[np.float32]) -> NDArray[np.float32]:
+        return (self.low + shares * (self.high - self.low)).astype(np.float32)
+
+    def write(self, folder: Path) -> None:
+        write_text(folder / SCALE, json.dumps({"low": self.low, "high": self.high}) + "\n")
+
+    @classmethod
+    def read(cls, folder: Path) -> Scale | None:
+        """None of a run that learnt labels."""
+        path = folder / SCALE
+        if not path.exists():
+            return None
+        found = read_json(path)
+        if not all(isinstance(found.get(name), int | float) for name in ("low", "high")):
+            raise RunError(f"{path} holds no lowest and highest score; copy it again or train anew")
+        return cls(float(found["low"]), float(found["high"]))
 
 
 # --- what a run holds -------------------------------------------------------------------------------------------------

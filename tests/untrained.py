@@ -1,8 +1,11 @@
-"""A classifier that nobody trained, as a run folder: it has something to show, and takes no time."""
+"""Classifiers and encoders that nobody trained, as run folders: they have something to show, and take no time."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -10,6 +13,9 @@ import regard
 from regard.checkpoint import Run, weights_of, write_labels, write_tensors
 from regard.config import to_dict
 from regard.data.tokenizers import Tokenizer
+from regard.models import Classifier, Encoder, ModelConfig, Tagger
+from regard.nn.pooling import FirstToken
+from regard.zoo import get
 from tests.helpers import randomise
 
 TEXT = "The film is long. It is an awful one! A dog runs."
@@ -23,6 +29,36 @@ def write_classifier(folder: Path, preset: str, **changes: object) -> Path:
     run = Run(folder)
     run.write_config({"model": to_dict(model.config), "task": {"kind": "classify"}})
     write_labels(folder, ["bad", "good", "odd"])
+    tokenizer.save(run.tokenizer_path)
+    write_tensors(run.weights_path, weights_of(model))
+    return folder
+
+
+PAIR = ("The dog runs home.", "A dog is at home!")
+
+
+def write_reader(
+    folder: Path, task: str | None, preset: str = "bert-base", labels: Sequence[str] = ("no", "yes"), **changes: Any
+) -> Path:
+    """The same around a small encoder, for a task that reads with one; for others the encoder by itself."""
+    bert = preset.startswith("bert")
+    texts = [TEXT, *PAIR] * 3
+    tokenizer = Tokenizer.train(texts, "wordpiece" if bert else "bpe", 70 if bert else 330, lower=True, mask=True)
+    torch.manual_seed(3)
+    encoder = get(preset, vocabulary=tokenizer.vocabulary, width=16, layers=2, heads=2, hidden=24)
+    assert isinstance(encoder, Encoder)
+    config: ModelConfig = replace(encoder, **{"pool": None, **changes})
+    if task in ("pair", "classify"):
+        config = Classifier(reader=encoder.inside(), labels=len(labels), **{"pool": FirstToken(), **changes})
+        write_labels(folder, labels)
+    elif task == "answer":
+        config = Tagger(reader=encoder.inside())
+    model = config.build()
+    randomise(model)
+    run = Run(folder)
+    fields = {"classify": {"max_length": 64, "framed": True}, "pair": {"max_length": 64}, "answer": {"max_length": 64}}
+    section = {"task": {"kind": task, **fields.get(task, {})}} if task else {}
+    run.write_config({"model": to_dict(model.config), **section})
     tokenizer.save(run.tokenizer_path)
     write_tensors(run.weights_path, weights_of(model))
     return folder

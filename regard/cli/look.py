@@ -16,20 +16,26 @@ def add(verbs: Any) -> None:
     verb: argparse.ArgumentParser = verbs.add_parser(
         "look",
         help="see what a model attends to: a page, a picture or numbers",
-        usage="regard look RUN TEXT [TARGET] [options]",
-        description="See what a trained model attends to on one input. A translation is written by the model unless "
-        "TARGET gives it. The page is one file that needs no network.",
+        usage="regard look RUN TEXT [TEXT] [options]",
+        description="See what a trained model attends to on one input. A second TEXT is the other text of a pair where "
+        "the run reads pairs; where it translates, the translation to look at instead of the model's own. A masked "
+        "language model shows which words it expects at each [MASK]. The page is one file that needs no network.",
         epilog="examples:\n"
         '  regard look runs/demo "The black cat sleeps."\n'
         '  regard look runs/demo "The black cat sleeps." "Le chat noir dort." --png alignment.png\n'
         '  regard look runs/demo "The black cat sleeps." --without decoder.2.cross.1\n'
-        '  regard look runs/demo "The black cat sleeps." --json | python -m json.tool\n',
+        '  regard look runs/demo "The black cat sleeps." --json | python -m json.tool\n'
+        '  regard look runs/mrpc "He bought the firm." "The firm was bought by him."\n'
+        '  regard look runs/bert "The cat [MASK] on the mat."\n'
+        '  regard look runs/bert "The cat sat on the mat." --mask cat --mask sat\n',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
     verb.add_argument("text", metavar="TEXT", help="what the model reads")
-    verb.add_argument("target", metavar="TARGET", nargs="?", help="the translation to look at, instead of the model's")
+    verb.add_argument(
+        "other", metavar="TEXT", nargs="?", help="the other text of a pair, or the translation to look at"
+    )
     verb.add_argument("--out", metavar="FILE", type=Path, help="where the page is written (default page.html)")
     verb.add_argument("--png", metavar="FILE", type=Path, help="one map as a picture (needs matplotlib)")
     verb.add_argument("--json", action="store_true", help="everything that was seen, on standard output")
@@ -42,6 +48,9 @@ def add(verbs: Any) -> None:
         action="append",
         default=[],
         help="switch a head off, and see what changes; may be repeated. 3.1 is head 1 of all attention in block 3",
+    )
+    verb.add_argument(
+        "--mask", metavar="WORD", action="append", default=[], help="mask this word wherever it stands; may be repeated"
     )
     verb.add_argument("--importance", action="store_true", help="what the output loses without each head")
     verb.add_argument("--gold", metavar="LINKS", help="the right word alignment, as 0-0 1-2, to be outlined")
@@ -60,10 +69,13 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
     gold = None if options.gold is None else read_links(options.gold)
     subject = open_run(options.run)
+    second = options.other if subject.roles.two else None
     seen = look(
         subject,
         options.text,
-        options.target,
+        None if subject.roles.two else options.other,
+        second=second,
+        mask=[number for word in options.mask for number in places(word, f"{options.text} {second or ''}".split())],
         without=options.without,
         best=options.best,
         beam=options.beam,
@@ -73,6 +85,10 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         seen.importance = importance(subject, seen)
         for name, values in seen.importance.items():
             say(f"{name}: " + "  ".join(f"{value:+.3f}" for value in values))
+    for number, one in enumerate(seen.masks or [], 1):
+        found = seen.predictions[one.place]
+        was = "" if one.was is None else f"; {one.was.strip()} {found.probability:.4f}, number {found.rank}"
+        say(f"mask {number}: {', '.join(f'{best.token.strip()} {best.probability:.4f}' for best in found.best)}{was}")
     if seen.changes is not None:
         say(f"without {', '.join(seen.without)}: {seen.changes.text}")
         say(f"before: {seen.changes.before}")
@@ -87,6 +103,16 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         out = options.out or Path("page.html")
         write_text(out, page(seen))
         print(out)
+
+
+def places(word: str, words: list[str]) -> list[int]:
+    """The numbers of the words that it is, whatever their case and the marks around them."""
+    from regard.look.records import MARKS
+
+    found = [i for i, other in enumerate(words) if word.lower() in (other.lower(), other.strip(MARKS).lower())]
+    if not found:
+        raise ValueError(f"--mask: {word!r} is no word of the text")
+    return found
 
 
 def read_links(text: str) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ import itertools
 import json
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -39,6 +40,8 @@ NAMES = {  # what the special tokens of the world's tokenizers are called, by wh
     "unknown": ("<unk>", "[UNK]"),
     "mask": ("<mask>", "[MASK]"),
 }
+
+MASKED = re.compile("|".join(re.escape(name) for name in NAMES["mask"]))  # as people write a mask in a text
 
 Kind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
 Progress = Callable[[str], None]
@@ -140,6 +143,22 @@ class Tokenizer:
         before, behind = self.around
         return np.array([*before, *ids, *behind])
 
+    def paired(
+        self, first: Iterable[int], second: Iterable[int], segmented: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Two texts as an encoder reads them, and the segment of each token.
+
+        `[CLS] a [SEP] b [SEP]`, where the second and its end are segment 1. A model without segments has all 0, and two
+        ends between the texts, as RoBERTa does. Where it closes texts: `a <sep> b <sep> <cls>`, where the last is a
+        segment of its own, as XLNet has it.
+        """
+        before, behind = self.around
+        between = [] if segmented or self.closes else [self.end]
+        ahead, rest = [*before, *first, self.end], [*between, *second, self.end]
+        closing = behind[1:]
+        segments = np.repeat([0, int(segmented), 2 * int(segmented)], [len(ahead), len(rest), len(closing)])
+        return np.array([*ahead, *rest, *closing]), segments
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids; special tokens are dropped."""
         return self.backend.decode([int(i) for i in ids], skip_special_tokens=True)
@@ -151,6 +170,20 @@ class Tokenizer:
         """(id, start, end) of every token, in characters of the text; parts of one character share its place."""
         encoding = self.backend.encode(text, add_special_tokens=False)
         return [(i, start, end) for i, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)]
+
+    def masked(self, text: str) -> list[tuple[int, int, int]]:
+        """As `pieces`, of a text in which masks are written [MASK] or <mask>: each is one piece, the mask."""
+        if self.mask is None:
+            raise ValueError("the tokenizer has no mask token (<mask> or [MASK]), so no word can be masked")
+        spaced = self.kind in ("char", "byte")  # else the space before a word belongs to the piece that is sought
+        found: list[tuple[int, int, int]] = []
+        at = 0
+        for hidden in MASKED.finditer(text):
+            before = text[at : hidden.start()]
+            found += [(i, at + start, at + end) for i, start, end in self.pieces(before if spaced else before.rstrip())]
+            found.append((self.mask, *hidden.span()))
+            at = hidden.end()
+        return found + [(i, at + start, at + end) for i, start, end in self.pieces(text[at:])]
 
     def halves(self) -> NDArray[np.int64]:
         """(V, 2): the two pieces that each piece of BPE was merged of, -1 for one that was not merged."""

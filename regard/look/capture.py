@@ -16,22 +16,12 @@ from regard.data.pairs import Pair
 from regard.decoding import Decoding, translate
 from regard.look.alignment import alignment_error_rate, cross_layers
 from regard.look.labelling import described_layer, look_at_labels
-from regard.look.records import (
-    Alignment,
-    Array,
-    Changes,
-    Choice,
-    Layer,
-    Lens,
-    Look,
-    Prediction,
-    Side,
-    merged,
-)
-from regard.look.rollout import rollouts
+from regard.look.parts import Alignment, Array, Changes, Choice, Layer, Lens, Masked, Prediction, Side
+from regard.look.records import Look, merged
+from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import Subject
+from regard.look.texts import check_masks, check_second, read_texts
 from regard.models import EncoderModel, SourceWriter, TextLabeller, TextWriter
-from regard.models.encoder import own_segments
 from regard.nn.block import StackLayers
 from regard.nn.heads import Head
 from regard.nn.watch import Seen, silenced, watch
@@ -46,6 +36,8 @@ def look(
     text: str,
     target: str | None = None,
     *,
+    second: str | None = None,
+    mask: Sequence[int] = (),
     without: Sequence[str] = (),
     best: int = 5,
     layers: Sequence[str] = (),
@@ -54,31 +46,49 @@ def look(
 ) -> Look:
     """See what a model attends to and expects on one input.
 
-    A translation is written by the model unless a `target` is given. `without` silences heads ("decoder.3.cross.5", or
-    "3.5" for head 5 of every attention layer of block 3); the look then says what they change. `layers` narrows the
-    maps by name, with * as a wildcard; `best` is how many alternatives each place gets; `gold` are the links (source
-    word, target word) that are known to be right.
+    A translation is written by the model unless a `target` is given. `second` is the other text of a pair, where the
+    model reads two as one. A model that finds masked words is shown at each [MASK] of the text, and at the words of
+    which `mask` gives the numbers, from 0 on.
+
+    `without` silences heads ("decoder.3.cross.5", or "3.5" for head 5 of every attention layer of block 3); the look
+    then says what they change. `layers` narrows the maps by name, with * as a wildcard; `best` is how many alternatives
+    each place gets; `gold` are the links (source word, target word) that are known to be right.
     """
     heads = chosen_heads(subject, without)
     if isinstance(subject.model, TextLabeller):
         if target is not None:
-            raise ValueError("a classifier reads one text; leave the target out")
-        return look_at_labels(subject, text, heads, layers)
+            raise ValueError("a classifier writes no target; leave it out")
+        if mask:
+            check_masks(subject)
+        return look_at_labels(subject, text, second, heads, layers)
     with ExitStack() as stack:
         if heads:
             stack.enter_context(silenced(subject.model, heads))
-        seen = capture(subject, text, target, layers, beam)
+        seen = capture(subject, text, target, layers, beam, second=second, mask=mask)
         found = record(subject, seen, best, gold)
     found.without = [f"{name}.{head}" for name, some in heads.items() for head in sorted(some)]
     if heads:
-        before = record(subject, capture(subject, text, target, layers[:1], beam), 1, gold)
-        found.changes = Changes(found.written.text, before.written.text, log_prob(found), log_prob(before))
+        with_all = capture(subject, text, target, layers[:1], beam, second=second, mask=mask)
+        before = record(subject, with_all, 1, gold)
+        now, then = (whole_text(subject, one) for one in (found, before))
+        found.changes = Changes(now, then, log_prob(found), log_prob(before))
     return found
 
 
 def log_prob(look: Look) -> float:
-    """Of what was written, the end included."""
-    return float(sum(np.log(max(one.probability, 1e-30)) for one in look.predictions))
+    """Of what was written, the end included, or of what stands behind the masks."""
+    return float(sum(np.log(max(one.probability, 1e-30)) for one in look.judged))
+
+
+def whole_text(subject: Subject, look: Look) -> str:
+    """What was written; where words were masked, with the likeliest instead."""
+    if not look.masks:
+        return look.written.text
+    ids = list(look.written.ids)
+    for one in look.masks:
+        found = look.predictions[one.place]
+        ids[one.place] = found.best[0].id if found.best else found.id
+    return subject.tokenizer.decode(ids)
 
 
 def chosen_heads(subject: Subject, without: Sequence[str]) -> dict[str, set[int]]:
@@ -110,6 +120,7 @@ class Captured:
     seen: Seen
     hidden: Tensor  # (T, D)
     pair: Pair | None = None
+    masks: list[Masked] | None = None
 
     @property
     def written(self) -> Side:
@@ -124,17 +135,26 @@ def capture(
     layers: Sequence[str] = (),
     beam: int = BEAM,
     notes: Sequence[str] = STREAMS,
+    second: str | None = None,
+    mask: Sequence[int] = (),
 ) -> Captured:
     """Run a model once over an input; a translation that is not given is searched for first."""
+    check_second(subject, second)
+    if mask:
+        check_masks(subject)
+    pair, masks = None, None
     if isinstance(subject.model, SourceWriter):
         sides, pair = translated(subject, text, target, beam)
-    elif target is None:
-        sides, pair = {"text": subject.side("text", text)}, None
+    elif target is not None:
+        raise ValueError(f"a model of kind {subject.family!r} writes no target; leave the target out")
+    elif subject.encoder is not None:
+        side, masks = read_texts(subject, text, second, mask)
+        sides = {"text": side}
     else:
-        raise ValueError(f"a model of kind {subject.family!r} reads one text; leave the target out")
+        sides = {side: subject.side(side, text) for side in subject.stacks}
     with watch(subject.model, *layers, notes=notes) as seen:
         hidden = run(subject, sides)
-    return Captured(sides, seen, hidden, pair)
+    return Captured(sides, seen, hidden, pair, masks)
 
 
 def translated(subject: Subject, text: str, target: str | None, beam: int) -> tuple[dict[str, Side], Pair]:
@@ -154,8 +174,8 @@ def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
     rows = [row(subject, side) for side in sides.values()]
     if isinstance(subject.model, SourceWriter):
         return subject.model.features(*rows)[0]
-    if isinstance(subject.model, EncoderModel):
-        return subject.model.features(rows[0], None, own_segments(subject.model, subject.tokenizer, rows[0]))[0]
+    if subject.encoder is not None:
+        return subject.encoder.features(rows[0], segments=subject.segments(sides["text"]))[0]
     assert isinstance(subject.model, TextWriter)
     return subject.model.features(rows[0])[0]
 
@@ -179,7 +199,8 @@ def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int
     arrays = {name: calls[-1][0].float().cpu().numpy() for name, calls in seen.seen.items()}
     layers = [described(subject, name, len(array)) for name, array in arrays.items()]
     head = head_of(subject)
-    look = Look(subject.family, seen.sides, layers, arrays=arrays)
+    start = subject.start_of(seen.written)
+    look = Look(subject.family, seen.sides, layers, masks=seen.masks, start=start, arrays=arrays)
     if head is not None:
         look.predictions = predictions(subject, seen, head, best)
         look.lens = lens(subject, seen, head, [one.id for one in look.predictions])
@@ -189,11 +210,6 @@ def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int
     if seen.pair is not None and cross_layers(subject.model):
         look.alignment = alignment(subject, seen, arrays, gold)
     return look
-
-
-def all_blocks(subject: Subject) -> bool:
-    """Whether a residual stream carries tokens through all layers, as recurrent ones have none."""
-    return all(isinstance(getattr(subject.model, stack), StackLayers) for stack in subject.stacks.values())
 
 
 def head_of(subject: Subject) -> Head | None:
@@ -209,10 +225,11 @@ def described(subject: Subject, name: str, heads: int) -> Layer:
     return Layer(name, stack, int(index), role, side, "source" if role == "cross" else side, heads)
 
 
-def follows(subject: Subject, side: Side) -> list[int | None]:
+def follows(subject: Subject, side: Side, masks: Sequence[Masked] = ()) -> list[int | None]:
     """The token that stands after each place (in it, for an encoder); None where it is for the model to say."""
     if isinstance(subject.model, EncoderModel):
-        return list(side.ids)
+        behind = {one.place: one.id for one in masks}
+        return [behind.get(place, i) for place, i in enumerate(side.ids)]
     last = subject.tokenizer.end if isinstance(subject.model, SourceWriter) else None
     return [*side.ids[1:], last]
 
@@ -220,7 +237,7 @@ def follows(subject: Subject, side: Side) -> list[int | None]:
 def predictions(subject: Subject, seen: Captured, head: Head, best: int) -> list[Prediction]:
     logs = head.log_probs(seen.hidden).float()  # (T, V)
     found = []
-    for place, (given, row) in enumerate(zip(follows(subject, seen.written), logs, strict=True)):
+    for place, (given, row) in enumerate(zip(follows(subject, seen.written, seen.masks or ()), logs, strict=True)):
         values, ids = row.topk(min(max(best, 1), len(row)))
         choices = [
             Choice(subject.tokenizer.token(i), i, value)
@@ -236,7 +253,7 @@ def predictions(subject: Subject, seen: Captured, head: Head, best: int) -> list
 def lens(subject: Subject, seen: Captured, head: Head, chosen: Sequence[int]) -> Lens | None:
     """The stream after each block, normed as at the end of its stack, through the head; None without blocks."""
     name = list(subject.stacks.values())[-1]
-    stack = getattr(subject.model, name)
+    stack = getattr(subject.body, name)
     if not isinstance(stack, StackLayers):
         return None
     notes = seen.seen.notes

@@ -38,6 +38,9 @@ def log_prob_without(subject: Subject, look: Look, off: dict[str, set[int]]) -> 
         raise ValueError("a model without an output layer gives no probabilities to lose")
     with silenced(subject.model, off):
         hidden = run(subject, look.sides)
-    given = [(place, i) for place, i in enumerate(follows(subject, look.written)) if i is not None]
+    if look.masks:
+        given = [(one.place, look.predictions[one.place].id) for one in look.masks]
+    else:
+        given = [(place, i) for place, i in enumerate(follows(subject, look.written)) if i is not None]
     logs = head.log_probs(hidden).float()
     return float(sum(logs[place, i] for place, i in given))

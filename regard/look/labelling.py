@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
@@ -11,24 +10,29 @@ import numpy as np
 import torch
 
 from regard.data.sentences import sentence_spans
-from regard.look.records import Changes, Layer, Look, Side, Verdict
+from regard.look.parts import Array, Changes, Layer, Score, Side, Verdict
+from regard.look.records import POOLED_SENTENCES, POOLED_WORDS, SHARES, Look
+from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import LONGEST, Subject
-from regard.models.encoder import own_segments
+from regard.look.texts import given, read_texts, words_in
 from regard.models.hierarchical import SENTENCES
+from regard.nn.pooling import Pool
 from regard.nn.watch import Seen, silenced, watch
 
 
 @torch.no_grad()
-def look_at_labels(subject: Subject, text: str, heads: Mapping[str, set[int]], layers: Sequence[str] = ()) -> Look:
+def look_at_labels(
+    subject: Subject, text: str, second: str | None, heads: Mapping[str, set[int]], layers: Sequence[str] = ()
+) -> Look:
     """`heads` are silent, by layer; the look then says what they change. `layers` narrows the maps by name."""
-    side, sentences, unread = read(subject, text)
+    side, sentences, unread = read(subject, text, second)
     with ExitStack() as stack:
         if heads:
             stack.enter_context(silenced(subject.model, heads))
-        seen, verdicts = judge(subject, side, layers)
-    best = verdicts[0]
-    chosen = subject.labels.index(best.label)
-    sides = {"text": side, "label": Side(best.label, [best.label], [chosen], [best.label], [0])}
+        seen, verdicts, score = judge(subject, side, layers)
+    said = told(verdicts, score)
+    number = subject.labels.index(said) if score is None else 0
+    sides = {"text": side, "label": Side(said, [said], [number], [said], [0])}
     hierarchical = SENTENCES in subject.model.attention_names()
     if hierarchical:
         numbers = list(range(len(sentences)))
@@ -37,28 +41,72 @@ def look_at_labels(subject: Subject, text: str, heads: Mapping[str, set[int]], l
     shown = {name: calls[-1][0] for name, calls in seen.items() if name.startswith("pool.") or not hierarchical}
     arrays = {name: weights.float().cpu().numpy() for name, weights in shown.items()}
     described = [described_layer(subject, name, len(array)) for name, array in arrays.items()]
-    look = Look(subject.family, sides, described, verdicts=verdicts, unread=unread, arrays=arrays)
+    look = Look(subject.family, sides, described, verdicts=verdicts, score=score, unread=unread, arrays=arrays)
+    look.start = None if hierarchical else subject.start_of(side)
+    share_out(subject, look)
     look.without = [f"{name}.{head}" for name, some in heads.items() for head in sorted(some)]
     if heads:
-        _, before = judge(subject, side, layers[:1])
-        same = next(one for one in before if one.label == best.label)
-        look.changes = Changes(
-            best.label, before[0].label, float(np.log(best.probability)), float(np.log(same.probability))
-        )
+        _, before, other = judge(subject, side, layers[:1])
+        look.changes = changed(verdicts, score, before, other)
     return look
 
 
-def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, list[Verdict]]:
-    """What was seen, and the labels from the likeliest on."""
+def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, list[Verdict], Score | None]:
+    """What was seen, and the labels from the likeliest on, or a score."""
     names = subject.model.attention_names()
     wanted = [pattern for pattern in layers if fnmatch.filter(names, pattern)]
+    tokens, segments = torch.tensor([side.ids], device=subject.device), subject.segments(side)
     with watch(subject.model, *wanted) as seen:
-        ids = torch.tensor([side.ids], device=subject.device)
-        segments = own_segments(subject.model, subject.tokenizer, ids)
-        logits = (subject.model(ids) if segments is None else subject.model(ids, None, segments))[0]
+        logits = subject.model(tokens, None, segments)[0] if segments is not None else subject.model(tokens)[0]
+    if subject.scale is not None:
+        value = float(subject.scale.outside(logits.float().cpu().numpy())[0])
+        return seen, [], Score(value, subject.scale.low, subject.scale.high)
     probabilities = logits.float().softmax(-1).tolist()
     order = sorted(range(len(probabilities)), key=lambda i: -probabilities[i])
-    return seen, [Verdict(subject.labels[i], probabilities[i]) for i in order]
+    return seen, [Verdict(subject.labels[i], probabilities[i]) for i in order], None
+
+
+def told(verdicts: Sequence[Verdict], score: Score | None) -> str:
+    """What came of it: a label, or a score."""
+    return verdicts[0].label if score is None else f"{score.value:.2f}"
+
+
+def changed(now: Sequence[Verdict], score: Score | None, before: Sequence[Verdict], other: Score | None) -> Changes:
+    """By the probability of the label that is given now, where there are labels."""
+    texts = (told(now, score), told(before, other))
+    if score is not None:
+        return Changes(*texts, None, None)
+    same = next(one for one in before if one.label == now[0].label)
+    return Changes(*texts, *(float(np.log(max(one.probability, 1e-30))) for one in (now[0], same)))
+
+
+def share_out(subject: Subject, look: Look) -> None:
+    """Add how much each token counts in the vector of the text: by the attention that pools, of sentences times words;
+    in an encoder followed from there through all layers, by rollout."""
+    arrays, rolled = look.arrays, None
+    inner = [layer for layer in look.layers if layer.rows == layer.columns]
+    whole = {layer.name for layer in look.layers} == set(subject.model.attention_names())
+    if inner and whole and subject.encoder is not None and all_blocks(subject):
+        look.rollout, maps = rollouts(inner, arrays)
+        arrays.update(maps)
+        rolled = maps[look.rollout[0].name][0]  # (T, T)
+    pooled = pooled_shares(subject, look)
+    if pooled is None or (rolled is None and POOLED_WORDS not in arrays):
+        return
+    arrays[SHARES] = (pooled if rolled is None else pooled @ rolled).reshape(1, 1, -1)
+    look.shares = "attention" if rolled is None else "rollout"
+
+
+def pooled_shares(subject: Subject, look: Look) -> Array | None:
+    """(T,): how much the state of each token counts in the vector; None where nothing tells."""
+    if POOLED_WORDS in look.arrays:
+        weights = look.arrays[POOLED_WORDS][0]  # (sentences or 1, T)
+        if POOLED_SENTENCES in look.arrays:
+            weights = look.arrays[POOLED_SENTENCES][0] @ weights
+        return np.asarray(weights.reshape(-1), dtype=np.float32)
+    pool = getattr(subject.model, "pool", None)
+    shares = pool.shares(len(look.sides["text"].ids)) if isinstance(pool, Pool) else None
+    return None if shares is None else np.array(shares, dtype=np.float32)
 
 
 def described_layer(subject: Subject, name: str, heads: int) -> Layer:
@@ -72,10 +120,11 @@ def described_layer(subject: Subject, name: str, heads: int) -> Layer:
     return Layer(name, stack, int(index), role, rows, columns, heads)
 
 
-def read(subject: Subject, text: str) -> tuple[Side, list[str], str]:
-    """A text as a classifier reads it, sentence by sentence, its sentences, and the rest that it does not read."""
-    if not text.strip():
-        raise ValueError("the text is empty: there is nothing to look at")
+def read(subject: Subject, text: str, second: str | None) -> tuple[Side, list[str], str]:
+    """A text as a classifier reads it, sentence by sentence, its sentences, and the rest that it does not read; or two,
+    where it judges pairs."""
+    if len(given(subject, text, second)) > 1:
+        return read_texts(subject, text, second)[0], [], ""
     most = min(subject.most or LONGEST, subject.model.longest or LONGEST)
     if subject.whole:
         return read_framed(subject, text, most)
@@ -112,9 +161,5 @@ def read_framed(subject: Subject, text: str, most: int) -> tuple[Side, list[str]
 
 def side_of(subject: Subject, text: str, ids: list[int], starts: Sequence[int | None]) -> Side:
     """Tokens, of which `starts` says where in the text they begin, with the word that each belongs to."""
-    words = [(found.start(), found.end(), found.group()) for found in re.finditer(r"\S+", text)]
-    ends = np.array([last for _, last, _ in words])
-    # The word that ends first after a piece begins: a piece may begin with the space before its word.
-    word_of = [None if start is None else int(np.searchsorted(ends, start, "right")) for start in starts]
-    tokens = [subject.tokenizer.token(i) for i in ids]
-    return Side(text, tokens, ids, [word for _, _, word in words], word_of)
+    words, word_of = words_in(text, starts)
+    return Side(text, [subject.tokenizer.token(i) for i in ids], ids, words, word_of)

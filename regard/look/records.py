@@ -14,17 +14,30 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import safetensors
 import safetensors.numpy
-from numpy.typing import NDArray
 
 from regard.config import nearest
+from regard.look.parts import (
+    Alignment,
+    Array,
+    Changes,
+    Choice,
+    Layer,
+    Lens,
+    Masked,
+    Prediction,
+    Rollout,
+    Score,
+    Side,
+    Verdict,
+)
 from regard.page.svg import reading_steps, word_matrix
 
-Array = NDArray[np.floating[Any]]
 R = TypeVar("R", bound="Record")
 
 VERSION = 1  # of the records; raised when older readers could misread them
 MEDIA_TYPE = "application/vnd.regard.look"
 POOLED_WORDS, POOLED_SENTENCES = "pool.0.words", "pool.1.sentences"  # what becomes the vector of a text
+SHARES = "shares"  # the array of what each token counts in that vector
 MARKS = ".,;:!?…\"'“”‘’«»()[]"
 
 
@@ -75,119 +88,20 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     return plain, {name: array.astype(np.float32) for name, array in arrays.items()}
 
 
-# --- the parts of a look ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Side:
-    """A sequence as the model reads it, with its special tokens; `word_of` tells each token's word, if it has one."""
-
-    text: str
-    tokens: list[str]
-    ids: list[int]
-    words: list[str]
-    word_of: list[int | None]
-
-    def by_words(self) -> Array:
-        """(words, tokens): 1 where a token belongs to a word."""
-        table = np.zeros((len(self.words), len(self.tokens)), dtype=np.float32)
-        for token, word in enumerate(self.word_of):
-            if word is not None:
-                table[word, token] = 1
-        return table
-
-
-@dataclass(frozen=True)
-class Layer:
-    """An attention layer; the array of its name is (H, T, S): from the tokens of `rows` to those of `columns`."""
-
-    name: str
-    stack: str
-    index: int
-    role: str
-    rows: str
-    columns: str
-    heads: int
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A token that may stand at a place."""
-
-    token: str
-    id: int
-    probability: float
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What stands after a place of the written side (in it, for an encoder), and what else might have."""
-
-    place: int
-    token: str
-    id: int
-    probability: float
-    rank: int
-    best: list[Choice]
-
-
-@dataclass(frozen=True)
-class Lens:
-    """The residual stream at each depth, read through the output layer: the top word of each place and its
-    probability, and the probability of the word that was written in the end. nostalgebraist 2020, "logit lens"."""
-
-    layers: list[str]
-    tokens: list[list[str]]
-    probabilities: list[list[float]]
-    chosen: list[list[float]]
-
-
-@dataclass(frozen=True)
-class Rollout:
-    """Attention followed through all layers; its array is (1, T, S). arXiv:2005.00928"""
-
-    name: str
-    rows: str
-    columns: str
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """Which source word each target word looks at, as one layer reads it; the array "alignment" is (1, words, words).
-
-    Links and gold links are (source word, target word); `error_rate` compares them where gold is known.
-    """
-
-    layer: str
-    shift: int
-    links: list[tuple[int, int]]
-    gold: list[tuple[int, int]] | None = None
-    error_rate: float | None = None
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What silent heads change: the output and its log-probability with them, and before."""
-
-    text: str
-    before: str
-    log_prob: float
-    before_log_prob: float
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A label that a text may have."""
-
-    label: str
-    probability: float
+# --- a look -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Look(Record):
     """All that was seen of one input. `importance`, where it was asked for, is what the output loses in log-probability
-    without each head, by layer. Of a classifier: its `verdicts`, from the likeliest on, and the end of a long text that
-    is `unread`."""
+    without each head, by layer.
+
+    Of a classifier: its `verdicts`, from the likeliest on, or its `score`, and the end of a long text that is `unread`;
+    the array "shares" (1, 1, T) is how much each token counts in the vector of the text, and `shares` says whether by
+    "attention" or by "rollout". Of a model that finds masked words: its `masks`, whose words stand among the
+    predictions; None of any other. Of an encoder: `start`, the place of the token in front of the text, [CLS], which
+    stands for all of it.
+    """
 
     family: str
     sides: dict[str, Side]
@@ -200,7 +114,16 @@ class Look(Record):
     changes: Changes | None = None
     importance: dict[str, list[float]] | None = None
     verdicts: list[Verdict] = field(default_factory=list)
+    score: Score | None = None
     unread: str = ""
+    shares: str = ""
+    masks: list[Masked] | None = None
+    start: int | None = None
+
+    @property
+    def judged(self) -> list[Prediction]:
+        """What a look is measured by: what stands behind the masks, where there are some, else all that is written."""
+        return [self.predictions[one.place] for one in self.masks] if self.masks else self.predictions
 
     @property
     def written(self) -> Side:
@@ -239,14 +162,12 @@ class Look(Record):
 
     def salient(self) -> list[tuple[str, float]]:
         """The words of a classified text with their shares of the attention that became its vector, the largest first:
-        a word's share of its sentence times the sentence's share. Empty where nothing attends to words."""
-        if POOLED_WORDS not in self.arrays:
+        a word's share of its sentence times the sentence's share, or what attention rollout says of an encoder. Empty
+        where nothing attends to words."""
+        if SHARES not in self.arrays:
             return []
-        weights = self.arrays[POOLED_WORDS][0]  # (sentences or 1, tokens)
-        if POOLED_SENTENCES in self.arrays:
-            weights = self.arrays[POOLED_SENTENCES][0] @ weights
         text = self.sides["text"]
-        shares = text.by_words() @ weights.reshape(-1)
+        shares = text.by_words() @ self.arrays[SHARES].reshape(-1)
         order = np.argsort(-shares, kind="stable")
         return [(text.words[i].strip(MARKS) or text.words[i], float(shares[i])) for i in order]
 
@@ -255,6 +176,8 @@ class Look(Record):
         return {
             **plain,
             "verdicts": [Verdict(**one) for one in plain.get("verdicts", [])],
+            "score": None if plain.get("score") is None else Score(**plain["score"]),
+            "masks": None if plain.get("masks") is None else [Masked(**one) for one in plain["masks"]],
             "sides": {name: Side(**side) for name, side in plain["sides"].items()},
             "layers": [Layer(**layer) for layer in plain["layers"]],
             "predictions": [

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.look.records import Array, Layer, Rollout
+from regard.look.parts import Array, Layer, Rollout
+from regard.look.subject import Subject
+from regard.nn.block import StackLayers
+
+
+def all_blocks(subject: Subject) -> bool:
+    """Whether a residual stream carries tokens through all layers, as recurrent ones have none."""
+    return all(isinstance(getattr(subject.body, stack), StackLayers) for stack in subject.stacks.values())
 
 
 def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Rollout], dict[str, Array]]:

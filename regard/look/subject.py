@@ -9,13 +9,24 @@ from typing import cast
 
 import torch
 
-from regard.checkpoint import Run, RunError, load_both, read_labels
+from regard.checkpoint import Run, RunError, Scale, load_both, read_labels
 from regard.config import from_dict, nearest
 from regard.data.pairs import Pair
+from regard.data.roles import Roles, roles
 from regard.data.tokenizers import Tokenizer
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
-from regard.look.records import Look, Side
-from regard.models import EncoderModel, LabellerConfig, Model, SourceWriter, TextLabeller, TextWriter
+from regard.look.parts import Side
+from regard.look.records import Look
+from regard.models import (
+    EncoderModel,
+    Model,
+    SourceWriter,
+    TextLabeller,
+    TextWriter,
+    TokenLabeller,
+    encoder_in,
+)
+from regard.models.encoder import own_segments
 from regard.nn.device import for_use
 
 LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer
@@ -24,8 +35,9 @@ LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fe
 @dataclass
 class Subject:
     """A model and its tokenizer. `reading` is the layer that the run recorded as its alignment; `known` has sentence
-    pairs whose gold links are known; `labels` are the names of what a labeller tells apart; `most` is how many tokens
-    the task lets it read, `whole` whether between start and end or sentence by sentence."""
+    pairs whose gold links are known; `labels` are the names of what a labeller tells apart, `scale` that of its scores;
+    `most` is how many tokens the task lets it read, `whole` whether between start and end or sentence by sentence;
+    `task` is what it was trained for, which says how many texts it reads at once."""
 
     model: Model
     tokenizer: Tokenizer
@@ -34,6 +46,8 @@ class Subject:
     labels: tuple[str, ...] = ()
     most: int | None = None
     whole: bool = False
+    scale: Scale | None = None
+    task: str | None = None
 
     @property
     def family(self) -> str:
@@ -42,7 +56,7 @@ class Subject:
             return "encoder-decoder"
         if isinstance(self.model, TextLabeller):
             return "classifier"
-        if isinstance(self.model, EncoderModel):
+        if isinstance(self.model, EncoderModel | TokenLabeller):
             return "encoder"
         return "decoder" if isinstance(self.model, TextWriter) else self.model.config.kind
 
@@ -51,15 +65,57 @@ class Subject:
         return next(self.model.parameters()).device
 
     @property
+    def encoder(self) -> EncoderModel | None:
+        """The model itself or its reader, whichever is an encoder."""
+        return encoder_in(self.model)
+
+    @property
+    def body(self) -> Model:
+        """What holds the stacks: the reader, where that is an encoder, else the model."""
+        return self.encoder or self.model
+
+    @property
+    def segmented(self) -> bool:
+        """Whether it tells the texts of a pair apart by segments."""
+        return self.encoder is not None and self.encoder.segmented
+
+    @property
+    def roles(self) -> Roles:
+        """The texts that it reads at once."""
+        return roles(self.task, encodes=isinstance(self.model, EncoderModel))
+
+    @property
+    def fills(self) -> bool:
+        """Whether it finds masked words."""
+        model = self.model
+        return isinstance(model, EncoderModel) and model.head is not None and self.tokenizer.mask is not None
+
+    @property
     def stacks(self) -> dict[str, str]:
         """The stacks by the side that they read, from first to last."""
         if isinstance(self.model, SourceWriter):
             return {"source": "encoder", "target": "decoder"}
         if isinstance(self.model, TextWriter):
             return {"text": "decoder"}
-        if isinstance(self.model, EncoderModel):
+        if self.encoder is not None:
             return {"text": "encoder"}
-        raise ValueError(f"a model of kind {self.family!r} cannot be looked at yet")
+        raise ValueError(f"a model of kind {self.model.config.kind!r} without an encoder cannot be looked at yet")
+
+    def start_of(self, side: Side) -> int | None:
+        """The place of the token that stands for the whole text, where an encoder reads one."""
+        if self.encoder is None or not self.tokenizer.opens or self.tokenizer.start not in side.ids:
+            return None
+        return side.ids.index(self.tokenizer.start)
+
+    def segments(self, side: Side) -> torch.Tensor | None:
+        """(1, T): the segment of each token; None where the model tells none apart."""
+        if not side.text_of:
+            return own_segments(self.model, self.tokenizer, torch.tensor([side.ids], device=self.device))
+        if not self.segmented:
+            return None
+        first, second = (range(side.text_of.count(number)) for number in range(2))
+        marks = self.tokenizer.paired(first, second, segmented=True)[1]
+        return torch.from_numpy(marks)[None].to(self.device)
 
     def side(self, name: str, text: str, words: Sequence[str] | None = None) -> Side:
         """A text as the model reads it on this side."""
@@ -85,12 +141,9 @@ class Subject:
         places: Sequence[tuple[int, int]],
         words: Sequence[str] | None = None,
     ) -> Side:
-        """With the special tokens of its side: a source and an encoder's text end, what is written starts."""
-        before, after = [] if name == "source" else [self.tokenizer.start], [self.tokenizer.end]
-        if name == "text" and self.stacks[name] == "encoder":
-            before, after = self.tokenizer.around
-        elif self.stacks[name] == "decoder":
-            after = []
+        """With the special tokens of its side: a source ends, what is written starts."""
+        before = [] if name == "source" else [self.tokenizer.start]
+        after = [self.tokenizer.end] if name == "source" else []
         whole = [*before, *ids, *after]
         longest = min(self.model.longest or LONGEST, LONGEST)
         if len(whole) > longest:
@@ -123,9 +176,19 @@ def open_run(folder: str | Path) -> Subject:
     model = for_use(model)
     reading = recorded_reading(run, model) if cross_layers(model) else None
     known = {(pair.source, pair.target): pair for pair in known_pairs(run)}
-    labels = read_labels(run.path) if isinstance(model.config, LabellerConfig) else ()
+    labels = read_labels(run.path) if isinstance(model, TextLabeller) else ()
     task = run.read_config().get("task", {})
-    return Subject(model, tokenizer, reading, known, labels, task.get("max_length"), task.get("framed", False))
+    return Subject(
+        model,
+        tokenizer,
+        reading,
+        known,
+        labels,
+        most=task.get("max_length"),
+        whole=task.get("framed", False),
+        scale=Scale.read(run.path),
+        task=task.get("kind"),
+    )
 
 
 def recorded_reading(run: Run, model: Model) -> Reading:

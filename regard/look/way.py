@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from regard.look.capture import Captured, capture, head_of
-from regard.look.records import Array, Way
+from regard.look.parts import Array
+from regard.look.records import Way
 from regard.look.subject import Subject
 from regard.nn.block import BlockLayer, StackLayers
 
@@ -55,7 +56,7 @@ def follow(
     arrays: dict[str, Array],
 ) -> None:
     """Add the stages of one stack, the `number`-th that the input passes."""
-    layers = getattr(subject.model, stack)
+    layers = getattr(subject.body, stack)
     if not isinstance(layers, StackLayers):
         raise ValueError(f"a model of kind {subject.model.config.kind!r} has no blocks to follow a token through")
     notes = seen.seen.notes

@@ -20,7 +20,7 @@ from regard.models.base import (
 from regard.models.bilm import BiLM, BiLMModel
 from regard.models.classifier import Classifier, ClassifierModel
 from regard.models.decoder import Decoder, DecoderModel
-from regard.models.encoder import Encoder, EncoderModel
+from regard.models.encoder import Encoder, EncoderModel, encoder_in
 from regard.models.encoder_decoder import EncoderDecoder, EncoderDecoderModel
 from regard.models.fewshot import FewShot, FewShotModel
 from regard.models.hierarchical import Hierarchical, HierarchicalModel
@@ -81,4 +81,5 @@ __all__ = [
     "TwoStreamModel",
     "Writer",
     "WriterConfig",
+    "encoder_in",
 ]

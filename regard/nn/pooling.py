@@ -32,6 +32,10 @@ class Pool(nn.Module):
     def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
         raise TypeError(f"{type(self).__name__} does not pool")
 
+    def shares(self, count: int) -> list[float] | None:
+        """How much each of so many states counts in the vector; None where that depends on them."""
+        return None
+
     def cost(self, shape: Shape) -> Cost:
         """Of matrix products, and of what they keep."""
         return Cost()
@@ -58,6 +62,9 @@ class FirstTokenPool(Pool):
             first = states.take_along_dim(column[:, None, None], dim=1).squeeze(1)
         pooled: Tensor = self.dense(first).tanh()
         return pooled
+
+    def shares(self, count: int) -> list[float]:
+        return [1.0, *[0.0] * (count - 1)]
 
     def cost(self, shape: Shape) -> Cost:
         return self.dense.cost(shape.batch) + Cost(kept=shape.batch * self.dense.out_features)
@@ -92,6 +99,9 @@ class LastTokenPool(Pool):
             return Cost()
         return self.dense.cost(shape.batch) + Cost(kept=shape.batch * self.dense.out_features)
 
+    def shares(self, count: int) -> list[float]:
+        return [*[0.0] * (count - 1), 1.0]
+
 
 @dataclass(frozen=True)
 class Mean(PoolConfig, kind="mean"):
@@ -107,6 +117,9 @@ class MeanPool(Pool):
             return states.mean(1)
         real = keep.unsqueeze(-1)
         return states.masked_fill(~real, 0).sum(1) / real.sum(1).to(states.dtype)
+
+    def shares(self, count: int) -> list[float]:
+        return [1 / count] * count
 
 
 @dataclass(frozen=True)

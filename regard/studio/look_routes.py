@@ -41,8 +41,9 @@ def look_routes(studio: Studio) -> APIRouter:
             from regard.look.importance import importance
 
             subject = studio.shelf.take(asked.run).subject
-            check_size(subject, asked.text, asked.target, asked.layers, studio.limits.weights)
+            check_size(subject, asked.text, asked.target, asked.layers, studio.limits.weights, asked.second)
             options: dict[str, Any] = {"without": asked.without, "best": asked.best, "layers": asked.layers}
+            options |= {"second": asked.second, "mask": asked.mask}
             with stopper.on(subject.model):
                 found = look(subject, asked.text, asked.target, beam=asked.beam, **options)
                 if asked.importance:
@@ -105,7 +106,9 @@ def every_scheme() -> list[dict[str, Any]]:
     ]
 
 
-def check_size(subject: Subject, text: str, target: str | None, patterns: Sequence[str], most: int) -> None:
+def check_size(
+    subject: Subject, text: str, target: str | None, patterns: Sequence[str], most: int, second: str | None = None
+) -> None:
     """Before anything is computed: whether there is not too much to look at.
 
     Maps grow with the square of the length.
@@ -116,7 +119,7 @@ def check_size(subject: Subject, text: str, target: str | None, patterns: Sequen
     def length(text: str) -> int:
         return min(len(subject.tokenizer.encode([text])[0]) + 1, LONGEST)
 
-    source = length(text)
+    source = min(length(text) + (0 if second is None else length(second) + 2), LONGEST)
     sides = {"source": source, "text": source}
     sides["target"] = min(2 * source + 20, LONGEST) if target is None else length(target)
     sides |= {"label": 1, "sentences": min(len(sentence_spans(text)), source)}

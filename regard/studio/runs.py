@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.config import nearest
+from regard.data.roles import roles
 from regard.studio.errors import RefusalError
 from regard.studio.metrics import Newest, is_number, newest, tidy
 
@@ -23,6 +24,8 @@ FILES = ("config.json", "metrics.jsonl", "model.safetensors", "tokenizer.json", 
 Version = tuple[tuple[int, int, int] | None, ...]
 TEXT_WRITERS = ("decoder", "recurrent-decoder", "lstmn", "snail")  # kinds; asking them would need torch
 TEXT_LABELLERS = ("classifier", "hierarchical")
+TOKEN_LABELLERS = ("tagger",)
+ENCODER = "encoder"
 
 
 class BrokenRunError(ValueError):
@@ -37,6 +40,9 @@ class Standing:
     status: str
     task: str | None = None
     family: str | None = None
+    texts: tuple[str, ...] = ("text",)
+    least: int = 1
+    heads: bool = True
     step: int = 0
     max_steps: int | None = None
     metrics: dict[str, float] = field(default_factory=dict)
@@ -125,13 +131,18 @@ def read_standing(folder: Path) -> Standing:
     status = status_of(folder, config, end, time.time() - updated)
     if status != "training":
         check_weights(folder / "model.safetensors", needed=status == "finished")
-    steps = section(config, "training").get("max_steps")
+    steps, model = section(config, "training").get("max_steps"), section(config, "model")
+    task = text_of(section(config, "task").get("kind"))
+    read = roles(task, encodes=model.get("kind") == ENCODER)
     found = {} if end.validation is None else end.validation["metrics"]
     return Standing(
         folder.name,
         status,
-        task=text_of(section(config, "task").get("kind")),
-        family=family_of(section(config, "model")),
+        task=task,
+        family=family_of(model),
+        texts=read.names,
+        least=read.least,
+        heads=has_heads(model),
         step=0 if end.last is None else end.last["step"],
         max_steps=steps if isinstance(steps, int) else None,
         metrics={key: value for key, value in found.items() if is_number(value)},
@@ -237,7 +248,14 @@ def family_of(model: Mapping[str, Any]) -> str | None:
     kind = text_of(model.get("kind"))
     if kind in TEXT_LABELLERS:
         return "classifier"
+    if kind in TOKEN_LABELLERS:
+        return ENCODER
     return "decoder" if kind in TEXT_WRITERS else kind
+
+
+def has_heads(model: Mapping[str, Any]) -> bool:
+    """Whether it is shown by heads: what labels a text shows its words, unless an encoder reads it."""
+    return text_of(model.get("kind")) != "hierarchical" and section(model, "reader").get("kind") in (None, ENCODER)
 
 
 def text_of(value: Any) -> str | None:

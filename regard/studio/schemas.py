@@ -71,12 +71,16 @@ class Description(BaseModel):
 
 
 class RunSummary(BaseModel):
-    """How a run stands; `updated` are seconds since 1970, `error` says why it is broken."""
+    """How a run stands; `updated` are seconds since 1970, `error` says why it is broken. It reads one of `texts` or two
+    at once, `least` of them; `heads` says whether it has some to show."""
 
     name: str
     status: Literal["training", "finished", "stopped", "broken"]
     task: str | None
     family: str | None
+    texts: list[str]
+    least: int
+    heads: bool
     step: int
     max_steps: int | None
     metrics: dict[str, float]
@@ -246,13 +250,16 @@ class Done(BaseModel):
 
 
 class LookRequest(Strict):
-    """Look at a text: a translation is written unless a `target` is given. `without` silences heads, `layers` narrows
+    """Look at a text: a translation is written unless a `target` is given. `second` is the other text of a pair, `mask`
+    are numbers of words that are masked, from 0 on over both texts. `without` silences heads, `layers` narrows
     the maps, `importance` asks what the output loses without each head, which takes a pass for each. With a step of the
     run's `playback`, the text is one of its probes as it was seen then."""
 
     run: RunName
     text: Text
     target: Text | None = None
+    second: Text | None = None
+    mask: list[Annotated[int, Field(ge=0, le=TEXT)]] = Field(default=[], max_length=NAMES)
     without: list[Name] = Field(default=[], max_length=NAMES)
     best: int = Field(default=5, ge=0, le=BEST)
     layers: list[Name] = Field(default=[], max_length=NAMES)
@@ -272,13 +279,15 @@ class WayRequest(Strict):
 
 
 class Side(BaseModel):
-    """A sequence as the model reads it; `word_of` tells each token's word."""
+    """A sequence as the model reads it; `word_of` tells each token's word, `text_of` its text, where there are two."""
 
     text: str
     tokens: list[str]
     ids: list[int]
     words: list[str]
     word_of: list[int | None]
+    texts: list[str]
+    text_of: list[int | None]
 
 
 class Choice(BaseModel):
@@ -325,12 +334,12 @@ class Alignment(BaseModel):
 
 
 class Changes(BaseModel):
-    """What silent heads change."""
+    """What silent heads change; a score has no probability."""
 
     text: str
     before: str
-    log_prob: float
-    before_log_prob: float
+    log_prob: float | None
+    before_log_prob: float | None
 
 
 class Verdict(BaseModel):
@@ -338,6 +347,22 @@ class Verdict(BaseModel):
 
     label: str
     probability: float
+
+
+class Score(BaseModel):
+    """What a judge of pairs gives instead of a label, and the scale that it learnt."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Masked(BaseModel):
+    """A place at which a mask stands; `was` is the token behind it, where that is known."""
+
+    place: int
+    was: str | None
+    id: int | None
 
 
 class Look(BaseModel):
@@ -355,7 +380,11 @@ class Look(BaseModel):
     changes: Changes | None
     importance: dict[str, list[float]] | None
     verdicts: list[Verdict]
+    score: Score | None
     unread: str
+    shares: str
+    masks: list[Masked] | None
+    start: int | None
     arrays: dict[str, Numbers]
 
 

@@ -14,7 +14,7 @@ from regard.studio.runs import Runs, Version, version_of
 if TYPE_CHECKING:
     from regard.decoding.prefixes import Prefixes
     from regard.look import Subject
-    from regard.look.records import Layer
+    from regard.look.parts import Layer
     from regard.tasks.generator import Generator
     from regard.tasks.translator import Translator
 

@@ -8,6 +8,7 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,8 +16,10 @@ from torch import Tensor
 
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
-from regard.models import TaggerModel
-from regard.models.encoder import encoder_in
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
+from regard.models import TaggerModel, encoder_in
 from regard.tasks.embedding import by_tokens
 from regard.tasks.passages import joined
 from regard.tasks.translator import padded
@@ -99,6 +102,14 @@ class Answerer:
             if done is not None:
                 done(len(chosen))
         return [self.chosen(asked[i][1], *best[i], none[i], threshold) for i in range(len(asked))]
+
+    def look(self, question: str, context: str, **options: Any) -> Look:
+        """See what the model attends to in a question and its text; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        subject = Subject(self.model, self.tokenizer, most=self.longest, task="answer")
+        return look(subject, question, second=context, **options)
 
     def chosen(self, context: str, score: float, start: int, end: int, none: float, threshold: float) -> Answer:
         margin = score - none

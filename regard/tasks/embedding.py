@@ -16,9 +16,9 @@ from regard.config import nearest
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
-from regard.models import EncoderModel
+from regard.models import EncoderModel, encoder_in
 from regard.models.base import last_real
-from regard.models.encoder import encoder_in, own_segments
+from regard.models.encoder import own_segments
 from regard.nn.device import for_use
 from regard.nn.watch import observed
 from regard.tasks.translator import padded

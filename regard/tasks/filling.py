@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from regard.checkpoint import RunError
 from regard.data.files import DataError
-from regard.data.tokenizers import NAMES, Tokenizer
+from regard.data.tokenizers import MASKED, Tokenizer
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
 from regard.models import EncoderModel
 from regard.models.encoder import own_segments
 from regard.tasks.embedding import Embedder, by_tokens
 from regard.tasks.translator import padded
 
-MASKS = re.compile("|".join(re.escape(name) for name in NAMES["mask"]))
 SHOWN = 40  # letters by which a message names a text
 
 
@@ -73,15 +75,9 @@ class MaskFiller:
 
     def row(self, text: str) -> list[int]:
         """The tokens of a text with masks; it must have one, and be short enough to be read whole."""
-        parts = MASKS.split(text)
-        if len(parts) == 1:
+        if not MASKED.search(text):
             raise DataError(f"{text[:SHOWN]!r} has no mask: write [MASK] where a word is to be found")
-        if self.tokenizer.kind not in ("char", "byte"):  # the space before a word belongs to the piece that is sought
-            parts = [*(part.rstrip() for part in parts[:-1]), parts[-1]]
-        row: list[int] = []
-        for ids in self.tokenizer.encode(parts):
-            row += [*ids, self.mask]
-        row.pop()
+        row = [i for i, _, _ in self.tokenizer.masked(text)]
         longest = self.model.longest
         if longest is not None and len(row) + 2 > longest:
             raise DataError(
@@ -97,6 +93,15 @@ class MaskFiller:
         likeliest = iter(ids[0] for ids in best)
         whole = self.tokenizer.decode([next(likeliest) if i == self.mask else i for i in row])
         return Filled(text, whole, masks)
+
+    def look(self, text: str, second: str | None = None, **options: Any) -> Look:
+        """See which words the model expects at the masks of a text, and what it attends to; a notebook draws it.
+
+        The options are those of `regard.look.look`; `mask` are numbers of words that are masked.
+        """
+        if not (MASKED.search(f"{text} {second or ''}") or options.get("mask")):
+            raise DataError(f"{text[:SHOWN]!r} has no mask: write [MASK] where a word is to be found")
+        return look(Subject(self.model, self.tokenizer), text, second=second, **options)
 
     def embedder(self, pool: str = "mean") -> Embedder:
         """The same model as one that makes vectors of texts."""

@@ -2,60 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import RunError, read_json, write_text
+from regard.checkpoint import Scale
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
-from regard.models import TextLabeller
-from regard.models.encoder import encoder_in
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
+from regard.models import TextLabeller, encoder_in
 from regard.nn.watch import observed
 from regard.tasks.embedding import by_tokens
 from regard.tasks.passages import joined
 from regard.tasks.translator import padded
 
 FRAME = 4  # special tokens around two texts, at most
-SCALE = "scale.json"  # in the run folder: the lowest and the highest score of training
 
 TextPair = tuple[str, str]
 Tokens = tuple[Sequence[int], Sequence[int]]
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Scores as a model learns them: from 0 to 1."""
-
-    low: float
-    high: float
-
-    def inside(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        return (scores - self.low) / (self.high - self.low)
-
-    def outside(self, shares: NDArray[np.float32]) -> NDArray[np.float32]:
-        return (self.low + shares * (self.high - self.low)).astype(np.float32)
-
-    def write(self, folder: Path) -> None:
-        write_text(folder / SCALE, json.dumps({"low": self.low, "high": self.high}) + "\n")
-
-    @classmethod
-    def read(cls, folder: Path) -> Scale | None:
-        """None of a run that learnt labels."""
-        path = folder / SCALE
-        if not path.exists():
-            return None
-        found = read_json(path)
-        if not all(isinstance(found.get(name), int | float) for name in ("low", "high")):
-            raise RunError(f"{path} holds no lowest and highest score; copy it again or train anew")
-        return cls(float(found["low"]), float(found["high"]))
 
 
 class PairJudge:
@@ -95,6 +66,16 @@ class PairJudge:
         if cut and say is not None:
             say(f"{cut:,} of {len(pairs):,} pairs have more than {self.longest:,} tokens and were cut")
         return self.judge_tokens(rows, batch, done)
+
+    def look(self, first: str, second: str, **options: Any) -> Look:
+        """See what the model attends to in a pair, and what it takes it for; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        subject = Subject(
+            self.model, self.tokenizer, labels=self.labels, most=self.longest, scale=self.scale, task="pair"
+        )
+        return look(subject, first, second=second, **options)
 
     def judge_tokens(
         self, rows: Sequence[Tokens], batch: int = 64, done: Callable[[int], None] | None = None

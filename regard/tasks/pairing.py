@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import LABELS, TOKENS, Run, load_both, load_tokenizer, read_labels, write_labels
+from regard.checkpoint import LABELS, TOKENS, Run, Scale, load_both, load_tokenizer, read_labels, write_labels
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
 from regard.data.columns import is_number
@@ -30,7 +30,7 @@ from regard.tasks.classification_report import classes, taken
 from regard.tasks.correlation import correlations, matthews
 from regard.tasks.examples import JudgedData
 from regard.tasks.labels import accuracy, label_scores, macro_f1
-from regard.tasks.pair_judge import FRAME, PairJudge, Scale, TextPair, pair_tokens, read_pairs
+from regard.tasks.pair_judge import FRAME, PairJudge, TextPair, pair_tokens, read_pairs
 from regard.tasks.text_classifier import find_labels, numbers_of, say_unbalanced
 from regard.tasks.tuning import beginning, check_length, pooling_the_start, usual_dropout, usual_pool
 
@@ -194,7 +194,13 @@ class PairingTask:
         verdicts = self.judge(model).judge_tokens(self.valid_rows)
         said = [self.said(verdict) for verdict in verdicts]
         samples = [
-            {"source": written(pair), "output": one, "reference": pair.label}
+            {
+                "source": written(pair),
+                "output": one,
+                "reference": pair.label,
+                "first": pair.first,
+                "second": pair.second,
+            }
             for pair, one in zip(self.valid[:SAMPLES], said, strict=False)
         ]
         return Validation(self.scores(verdicts), samples)

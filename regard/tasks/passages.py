@@ -188,15 +188,5 @@ class Pairs:
 
 
 def joined(tokenizer: Tokenizer, first: Iterable[int], second: Iterable[int], segmented: bool) -> tuple[Row, Row]:
-    """Two texts as an encoder reads them, and the segment of each token.
-
-    `[CLS] a [SEP] b [SEP]`, where the second and its end are segment 1. A model without segments has all 0, and two
-    ends between the texts, as RoBERTa does. Where the tokenizer closes texts: `a <sep> b <sep> <cls>`, where the last
-    is a segment of its own, as XLNet has it.
-    """
-    before, behind = tokenizer.around
-    between = [] if segmented or tokenizer.closes else [tokenizer.end]
-    ahead, rest = [*before, *first, tokenizer.end], [*between, *second, tokenizer.end]
-    closing = behind[1:]
-    segments = np.repeat([0, int(segmented), 2 * int(segmented)], [len(ahead), len(rest), len(closing)])
-    return np.array([*ahead, *rest, *closing]), segments
+    """Two texts as an encoder reads them, and the segment of each token."""
+    return tokenizer.paired(first, second, segmented)

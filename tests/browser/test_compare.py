@@ -91,3 +91,16 @@ def test_runs_of_different_families_are_not_subtracted(page: Page) -> None:
     page.open("#/compare/good/decoder?text=un+deux")
     page.says(".compared", "cannot be subtracted")
     assert page.texts(".pair h3")[0] == "good"
+
+
+def test_rows_are_named_as_suits_the_runs(page: Page) -> None:
+    """A recurrent decoder has looked before it writes: its rows are the words written next, as in its own view."""
+    page.open("#/compare/recurrent/recurrent?text=a+fox&layer=decoder.0.cross&units=tokens")
+    page.one(DIFFERENCE)
+    assert [page.value("A row is", f".pair > .card:nth-child({i})") for i in (1, 2)] == ["next", "next"]
+    shown = [page.matrix(selector) for selector in (FIRST, SECOND, DIFFERENCE)]
+    assert len({str(one and one.rows) for one in shown}) == 1
+    page.choose("A row is", "read", ".pair > .card:nth-child(1)")
+    page.until(lambda: page.value("A row is", ".pair > .card:nth-child(2)") == "read")
+    assert "rows=read" in page.js("return location.hash")
+    assert [(one and one.rows[0]) for one in map(page.matrix, (FIRST, SECOND, DIFFERENCE))] == ["<s>"] * 3

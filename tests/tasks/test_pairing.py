@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import regard as library
+from regard.checkpoint import Scale
 from regard.data.catalogue import open_data
 from regard.data.files import DataError
 from regard.data.judged import JudgedFile
 from regard.tasks.correlation import matthews, pearson, ranks, spearman
-from regard.tasks.pair_judge import Scale, shortened
+from regard.tasks.pair_judge import shortened
 from tests.conftest import Say
 
 ANSWERS = {"yes": "agree", "no": "differ"}

@@ -2,10 +2,13 @@
 
 import { postLook } from "regard/api.js";
 import { drawDifference, markedWords } from "regard/compare_difference.js";
+import { drawDocuments } from "regard/compare_documents.js";
+import { judges } from "regard/document.js";
 import { debounce, h } from "regard/dom.js";
+import { drawMasks } from "regard/masked.js";
 import { mapPanel } from "regard/panel.js";
 import { figure, signed } from "regard/text.js";
-import { exampleOf, grow, typed, writing } from "regard/translate.js";
+import { examplesOf, grow, typed, writing } from "regard/translate.js";
 import { choice, field, newest, percent, readable, statusLine } from "regard/views.js";
 import { bars } from "regard/way_pictures.js";
 import { mapsOf } from "regard/words.js";
@@ -30,8 +33,9 @@ export async function show(place, { runs, params, signal, keep }) {
   const go = () => (location.hash = addressOf(first.value, second.value));
   const first = choice("First run", names, chosen[0].name, go);
   const second = choice("Second run", names, chosen[1].name, go);
-  const start = params.get("text") ?? ((await exampleOf(chosen[0], signal)) || EXAMPLE);
-  const text = writing(start, "Type a sentence");
+  const pairs = chosen.every(({ texts }) => texts.length > 1);
+  const [text, other] = await textBoxes(chosen[0], params, signal);
+  const behind = () => (pairs && other.value.trim() ? other.value : null);
   const target = writing(params.get("target") ?? "", "Type what both should write");
   const targetField = field("Target", target);
   const writer = choice("Each writes", WRITERS, params.get("writes") ?? "own", () => {
@@ -43,31 +47,41 @@ export async function show(place, { runs, params, signal, keep }) {
   const result = h("div", { class: "compared" });
   const states = startStates(params);
   const read = newest(async (both) => {
-    const asked = { text: text.value, writer: two ? writer.value : "own", target: target.value };
+    const asked = { text: text.value, second: behind(), writer: two ? writer.value : "own", target: target.value };
     result.replaceChildren(...drawResult(chosen, await lookAt(chosen, asked, both), states, keep));
   }, signal, status, "Both are reading …");
   const ask = () => {
     const how = writer.value;
     const given = how === "given" ? target.value : null;
-    keep({ text: text.value, writes: how === "own" ? null : how, target: given });
+    keep({ text: text.value, second: behind(), writes: how === "own" ? null : how, target: given });
     return read();
   };
   place.append(
     h("div", { class: "controls" }, first.node, second.node, two && writer.node),
-    h("div", { class: "pair single" }, field(two ? "Sentence" : "Text", text), two && targetField),
+    h("div", { class: pairs ? "pair" : "pair single" },
+      field(two ? "Sentence" : pairs ? "First text" : "Text", text), pairs && field("Second text", other),
+      two && targetField),
     status.node, result);
-  for (const box of [text, target]) {
+  for (const box of [text, other, target]) {
     grow(box);
     typed(box, debounce(ask, PAUSE));
   }
   await read();
 }
 
-// The runs of the address; else the newest, and beside it another of its family.
+// The runs of the address; else the newest, and beside it another of its family that reads as many texts.
 function pickRuns(runs, params) {
   const named = (key) => runs.find(({ name }) => name === params.get(key));
   const first = named("a") ?? runs[0];
-  return [first, named("b") ?? runs.find((one) => one !== first && one.family === first.family) ?? first];
+  const like = (one) => one !== first && one.family === first.family && one.least === first.least;
+  return [first, named("b") ?? runs.find(like) ?? first];
+}
+
+// The texts of the address, or else an example.
+async function textBoxes(run, params, signal) {
+  const examples = params.has("text") ? [params.get("text"), ""] : await examplesOf(run, signal);
+  const second = params.get("second") ?? examples[1];
+  return [writing(examples[0] || EXAMPLE, "Type a sentence"), writing(second, "Type the other text")];
 }
 
 function addressOf(a, b) {
@@ -78,13 +92,15 @@ function addressOf(a, b) {
 function startStates(params) {
   const layer = params.get("layer");
   const head = params.has("head") ? Number(params.get("head")) : null;
-  const [words, next] = [params.get("units") !== "tokens", params.get("rows") === "next"];
-  return [0, 1].map(() => ({ layer, head, words, next }));
+  const next = params.has("rows") ? params.get("rows") === "next" : null; // null: as suits each map
+  const [words, texts] = [params.get("units") !== "tokens", params.get("texts")];
+  return [0, 1].map(() => ({ layer, head, words, next, texts }));
 }
 
 // Both looks; where one is to write what the other wrote, the other goes first.
-async function lookAt(runs, { text, writer, target }, signal) {
-  const look = (run, given = null) => postLook("/api/look", { run: run.name, text, target: given }, signal);
+async function lookAt(runs, { text, second, writer, target }, signal) {
+  const look = (run, given = null) =>
+    postLook("/api/look", { run: run.name, text, second, target: given }, signal);
   if (writer === "given") {
     if (!target.trim()) throw new Error("Type the target that both should write.");
     return Promise.all(runs.map((run) => look(run, target)));
@@ -108,11 +124,12 @@ function drawResult(runs, looks, states, keep) {
     const [lead, other] = [states[from], states[1 - from]];
     const same = mapsOf(looks[1 - from]).find(({ name }) => name === lead.layer);
     if (same && (lead.head === null || lead.head < same.heads)) {
-      Object.assign(other, { words: lead.words, next: lead.next });
+      Object.assign(other, { words: lead.words, next: lead.next, texts: lead.texts });
       panels[1 - from].open(lead.layer, lead.head);
     }
-    const [units, rows] = [lead.words ? null : "tokens", lead.next ? "next" : null];
-    keep({ layer: lead.layer, head: lead.head, units, rows });
+    const units = lead.words ? null : "tokens";
+    const rows = lead.next === null ? null : lead.next ? "next" : "read";
+    keep({ layer: lead.layer, head: lead.head, units, rows, texts: lead.texts });
     subtract.replaceChildren(drawDifference(...sides));
     following = false;
   };
@@ -122,10 +139,14 @@ function drawResult(runs, looks, states, keep) {
   const told = looks.some(({ predictions }) => predictions.length); // an encoder may expect nothing
   const title = looks.some(({ sides }) => sides.target) ? "What they write" : "What they expect";
   const maps = panels.map((panel, i) => h("div", { class: "card" }, h("h3", {}, names[i]), panel));
+  const judged = looks.every(judges);
+  const mapped = !judged || looks.every((look) => mapsOf(look).length);
   return [
+    judged && h("section", { "aria-live": "polite" },
+      h("h2", {}, "What they take it for"), drawDocuments(looks, names)),
     told && h("section", { "aria-live": "polite" }, h("h2", {}, title), h("div", { class: "pair" }, outputs)),
-    h("section", {}, h("h2", {}, "Where they look"), h("div", { class: "pair" }, maps)),
-    h("section", {}, h("h2", {}, "The difference"), subtract),
+    mapped && h("section", {}, h("h2", {}, "Where they look"), h("div", { class: "pair" }, maps)),
+    mapped && h("section", {}, h("h2", {}, "The difference"), subtract),
   ].filter(Boolean);
 }
 
@@ -138,7 +159,7 @@ function drawOutput(run, name, look, other) {
     look.sides.target && h("p", { class: "large" }, words),
     h("dl", { class: "figures" }, figures.map(([key, value]) =>
       h("div", {}, h("dt", {}, key), h("dd", {}, value)))),
-    look.family === "decoder" && nextTokens(look));
+    look.family === "decoder" && nextTokens(look), look.masks?.length > 0 && drawMasks(look));
 }
 
 // How likely a model finds what was written. Nothing stands after a decoder's last place, so it does not

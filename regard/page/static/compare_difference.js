@@ -2,9 +2,10 @@
 
 import { h } from "regard/dom.js";
 import { drawMatrix } from "regard/matrix.js";
+import { between } from "regard/pairs.js";
 import { differences } from "regard/text.js";
 import { percent } from "regard/views.js";
-import { mapsOf, mergeWords, tokenMap } from "regard/words.js";
+import { mapsOf, mergeWords, namesNext, tokenMap } from "regard/words.js";
 
 // The words of `own`, with those marked that `other` has not.
 export function markedWords(own, other) {
@@ -21,8 +22,9 @@ export function drawDifference(a, b) {
   if (why) return hint(why);
   const aligned = Boolean(first.words || second.words); // an alignment's rows are the words that are written
   const words = aligned || a.state.words || b.state.words || !cutAlike(a.look, b.look, first);
+  const next = aligned || (a.state.next ?? namesNext(a.look, first)); // both are named as the first is
   const read = ({ look, state }) =>
-    (words ? mergeWords : tokenMap)(look, state.layer, state.head, { next: aligned || a.state.next });
+    between((words ? mergeWords : tokenMap)(look, state.layer, state.head, { next }), a.state.texts);
   const [one, other] = [read(a), read(aligned ? b : inWordsOf(a, b, first))];
   const [rows, columns] = [common(one.rows, other.rows), common(one.columns, other.columns)];
   if (!rows.length || !columns.length) return hint("The two have no word in common here.");

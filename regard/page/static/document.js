@@ -1,46 +1,66 @@
-// A text as a classifier reads it: what it takes it for, its words shaded by how much it attends to them, and
+// A text as a classifier reads it: what it takes it for, its words shaded by how much they count in that, and
 // its sentences, where it weighs those too.
 
 import { wash } from "regard/colours.js";
 import { h } from "regard/dom.js";
+import { figure } from "regard/text.js";
 import { percent } from "regard/views.js";
 
-const [WORDS, SENTENCES] = ["pool.0.words", "pool.1.sentences"]; // the layers that make one vector of a text
-const END = 2; // the token behind every sentence
+export const SHARES = "shares"; // the array of how much each token counts
+const SENTENCES = "pool.1.sentences"; // and each sentence
 const MOST = 8; // labels and words that are listed
 const TOKENS_A_WORD = 4; // on average, from which on single tokens are shaded: a script without spaces
 
-export function drawDocument(look) {
-  const named = look.verdicts.slice(0, MOST).map(({ label, probability }) => [label, probability]);
-  const parts = [h("div", { class: "verdicts" }, h("h3", {}, "What it takes the text for"), bars(named))];
-  const units = unitsOf(look);
-  const listed = units.flat().filter(({ share }) => share > 0).sort((a, b) => b.share - a.share);
-  if (look.has(WORDS)) {
-    parts.push(h("div", {}, h("h3", {}, "What it attends to most"),
-      bars(listed.slice(0, MOST).map(({ text, share }) => [bare(text), share]), listed[0]?.share)));
-  }
-  const board = h("div", { class: "boards" }, parts);
-  return h("div", { class: "document" }, board, reading(look, units), hint(look));
+// Whether a look is one of something that judges texts.
+export function judges({ verdicts, score }) {
+  return Boolean(verdicts?.length || score);
 }
 
-// Each sentence as a list of {text, share}, its words or tokens; `share` of all the attention to the text.
+export function drawDocument(look) {
+  const two = look.sides.text.texts?.length > 1;
+  const title = `What it takes ${two ? "the pair" : "the text"} for`;
+  const verdict = look.score ? gauge(look.score) : labels(look);
+  const parts = [h("div", { class: "verdicts" }, h("h3", {}, title), verdict)];
+  const units = unitsOf(look);
+  if (look.has(SHARES)) parts.push(h("div", {}, h("h3", {}, "What it attends to most"), mostRead(units)));
+  const board = h("div", { class: "boards" }, parts);
+  return h("div", { class: "document" }, board, reading(look, units), hint(look, units));
+}
+
+// Each sentence, or each text, as a list of {text, share}, its words or tokens; `share` of all the
+// attention. Special tokens are none of them; where sentences are weighed, one ends each sentence.
 function unitsOf(look) {
   const { text } = look.sides;
   const wordy = text.tokens.length < TOKENS_A_WORD * text.words.length;
-  const weights = look.has(WORDS) ? look.array(WORDS) : null;
-  const sentences = [[]];
-  text.ids.forEach((id, place) => {
-    if (id === END) return void sentences.push([]);
+  const shares = look.has(SHARES) ? look.array(SHARES).data : null;
+  const found = [[]];
+  text.tokens.forEach((token, place) => {
     const word = text.word_of[place];
-    const share = weights ? shareOf(look, weights, sentences.length - 1, place) : 0;
-    const before = sentences.at(-1).at(-1);
-    if (wordy && word !== null && before?.word === word) before.share += share;
-    else {
-      const shown = wordy && word !== null ? text.words[word] : text.tokens[place];
-      sentences.at(-1).push({ text: shown, word, share });
-    }
+    if (word === null) return void (look.has(SENTENCES) && found.push([]));
+    if (text.text_of?.[place] === 1 && found.length === 1) found.push([]);
+    const share = shares ? shares[place] : 0;
+    const before = found.at(-1).at(-1);
+    if (wordy && before?.word === word) before.share += share;
+    else found.at(-1).push({ text: wordy ? text.words[word] : token, word, share });
   });
-  return sentences;
+  return found;
+}
+
+function labels({ verdicts }) {
+  return bars(verdicts.slice(0, MOST).map(({ label, probability }) => [label, probability]));
+}
+
+// A score as a place on its scale.
+function gauge({ value, low, high }) {
+  const share = Math.min(Math.max((value - low) / (high - low), 0), 1);
+  return h("div", { class: "gauge" }, h("p", { class: "large" }, h("b", {}, figure(value))),
+    h("span", { class: "track" }, h("i", { style: { width: `${100 * share}%` } })),
+    h("p", { class: "hint ends" }, h("span", {}, figure(low)), h("span", {}, figure(high))));
+}
+
+function mostRead(units) {
+  const listed = units.flat().filter(({ share }) => share > 0).sort((a, b) => b.share - a.share);
+  return bars(listed.slice(0, MOST).map(({ text, share }) => [bare(text), share]), listed[0]?.share);
 }
 
 // Without the marks around it.
@@ -48,28 +68,21 @@ function bare(text) {
   return text.replace(/^[\p{P}\s]+|[\p{P}\s]+$/gu, "") || text;
 }
 
-function shareOf(look, { shape: [, rows, columns], data }, sentence, place) {
-  if (!look.has(SENTENCES)) return data[place];
-  return sentence < rows ? data[sentence * columns + place] * sentenceShare(look, sentence) : 0;
-}
-
-function sentenceShare(look, sentence) {
-  return look.array(SENTENCES).data[sentence];
-}
-
 // Sentences below each other with their weights beside them, as in figure 5 of Yang et al. 2016; running text
 // where sentences have none. Words are shaded by √p_s · p_w there: only important words of important
 // sentences stand out, and those of the others can still be told.
 function reading(look, units) {
   const weighed = look.has(SENTENCES);
-  const shares = units.map((words, i) => (weighed && words.length ? sentenceShare(look, i) : 0));
+  const weights = weighed ? look.array(SENTENCES).data : [];
+  const shares = units.map((words, i) => (weighed && words.length ? weights[i] : 0));
   const shade = (share, i) => (weighed ? share / Math.sqrt(Math.max(shares[i], 1e-9)) : share);
   const most = Math.max(1e-9, ...units.flatMap((words, i) => words.map(({ share }) => shade(share, i))));
   const heaviest = Math.max(1e-9, ...shares);
+  const two = look.sides.text.texts?.length > 1;
   const sentences = units.map((words, i) => {
     if (!words.length) return null;
     const told = words.flatMap((unit) => [word(unit, shade(unit.share, i) / most), " "]);
-    if (!weighed) return h("span", { class: "sentence-run" }, told);
+    if (!weighed) return h(two ? "p" : "span", { class: "sentence-run" }, told);
     const title = `this sentence: ${percent(shares[i])}`;
     return h("p", { class: "weighed" },
       h("span", { class: "weight", title, style: { background: wash(shares[i] / heaviest) } },
@@ -84,11 +97,15 @@ function word({ text, share }, shade) {
   return h("span", { class: "word", title: percent(share), style: { background: wash(shade) } }, text);
 }
 
-function hint(look) {
+function hint(look, units) {
   const told = [];
-  if (!look.has(WORDS)) told.push("This model makes one vector of its states without attention.");
+  if (!look.has(SHARES)) told.push("This model makes one vector of its states without attention.");
   if (look.has(SENTENCES)) told.push("On the left: the share of each sentence.");
-  if (look.has(WORDS)) told.push("Point at a word for its share of the attention.");
+  if (look.has(SHARES)) told.push("Point at a word for its share of the attention.");
+  if (look.shares === "rollout") {
+    const rest = 1 - units.flat().reduce((sum, { share }) => sum + share, 0);
+    told.push(`It is followed through all layers (rollout); ${percent(rest)} stays with special tokens.`);
+  }
   if (look.unread) told.push("The model does not read as far as the grey end.");
   return h("p", { class: "hint" }, told.join(" "));
 }

@@ -4,6 +4,7 @@
 import { h } from "regard/dom.js";
 import { drawLines } from "regard/lines.js";
 import { drawMatrix, paintPixels } from "regard/matrix.js";
+import { between, breaksOf } from "regard/pairs.js";
 import { figure } from "regard/text.js";
 import { groupName, mappedLayers, mergeWords, namesNext, oneMap, tokenMap } from "regard/words.js";
 
@@ -46,13 +47,16 @@ export function repaintHeads(look, element) {
   for (const canvas of element.querySelectorAll("canvas")) paintHead(look, canvas);
 }
 
-// One head opened: lines between words (or tokens), its matrix, and for a picked word a strip for every head.
-// `picked` is a row; `onPick(row | null)` lets the address follow.
-export function drawOpened(look, layer, head, { words = true, picked = null, onPick = null } = {}) {
-  const map = mapOf(look, layer, head, words);
+// One head opened: lines between words (or tokens), its matrix, and for a picked word a strip for every
+// head. `picked` is a row; `onPick(row | null)` lets the address follow; `texts` singles out from which
+// text to which, as in pairs.js.
+export function drawOpened(
+  look, layer, head, { words = true, picked = null, onPick = null, texts = null } = {},
+) {
+  const map = between(mapOf(look, layer, head, words), texts);
   const strips = h("div", { class: "strips" });
   const showStrips = (row) => strips.replaceChildren(
-    ...(row === null ? [] : [drawStrips(look, layer, row, words)]),
+    ...(row === null ? [] : [drawStrips(look, layer, row, words, texts)]),
   );
   const hint = h(
     "p", { class: "hint" },
@@ -65,7 +69,8 @@ export function drawOpened(look, layer, head, { words = true, picked = null, onP
   };
   const start = picked !== null && picked < map.rows.length ? picked : null;
   const lines = drawLines(
-    { ...map, picked: start, onPick: pick, label: `${layer}, head ${head}: lines between words` },
+    { ...map, ...breaksOf(map), picked: start, onPick: pick,
+      label: `${layer}, head ${head}: lines between words` },
   );
   hint.hidden = start !== null;
   showStrips(start);
@@ -80,31 +85,34 @@ export function firstHead(look) {
 }
 
 // For one row, every head of every layer with the same two sides: a matrix with a line for each head.
-export function drawStrips(look, layer, row, words = true) {
+export function drawStrips(look, layer, row, words = true, texts = null) {
   const { rows, columns } = look.layers.find(({ name }) => name === layer);
   const like = look.layers.filter(
     (one) => one.rows === rows && one.columns === columns && look.has(one.name),
   );
   const strips = like.flatMap(({ name, index, heads }) => Array.from({ length: heads }, (_, head) => {
-    const map = mapOf(look, name, head, words);
+    const map = between(mapOf(look, name, head, words), texts);
     const values = map.columns.map((_, j) => map.weights(row, j));
     return {
       title: `${index}.${head}`, first: head === 0, columns: map.columns, from: map.rows[row], values,
+      columnBreaks: breaksOf(map).columnBreaks,
     };
   }));
   const many = strips.length > 40; // then strips are thin, and only each layer's first is named
-  const [{ from, columns: seen }] = strips;
+  const [{ from, columns: seen, columnBreaks }] = strips;
   return h("div", {},
     h("h3", {}, "Where every head looks from ", h("b", { class: "lit" }, from)),
     h("p", { class: "hint" }, "One line for each head, named layer.head."),
     drawMatrix({
-      rows: strips.map(({ title }) => title), columns: seen, weights: (i, j) => strips[i].values[j],
+      rows: strips.map(({ title }) => title), columns: seen, columnBreaks,
+      weights: (i, j) => strips[i].values[j],
       label: `where every head looks from ${from}`, size: many ? null : 22, rowHeight: many ? 5 : null,
       rowMarks: many ? strips.flatMap(({ first }, i) => (first ? [i] : [])) : null,
     }));
 }
 
-function mapOf(look, layer, head, words) {
+// One head's map, with the rows named as suits it.
+export function mapOf(look, layer, head, words) {
   const next = namesNext(look, look.layers.find(({ name }) => name === layer));
   return (words ? mergeWords : tokenMap)(look, layer, head, { next });
 }
@@ -127,8 +135,9 @@ function headRow(look, layer) {
 }
 
 // Where the look says what each head is worth, a bar below its picture shows it.
-function headButton(look, { name }, head) {
+function headButton(look, { name, rows, columns }, head) {
   const { shape: [, height, width] } = look.array(name);
+  const cuts = [cutOf(look.sides[rows], "top"), cutOf(look.sides[columns], "left")];
   const worth = look.importance?.[name]?.[head];
   const lost = worth === undefined ? "" : `; without it the log-probability falls by ${figure(worth)}`;
   const most = Math.max(1e-9, ...Object.values(look.importance ?? {}).flat());
@@ -138,8 +147,15 @@ function headButton(look, { name }, head) {
   return h("button", {
     type: "button", class: off ? "head off" : "head", tabindex: -1, title,
     "aria-label": title, "aria-pressed": false, dataset: { layer: name, head },
-  }, h("canvas", { width, height, dataset: { layer: name, head } }),
+  }, h("span", { class: "picture" }, h("canvas", { width, height, dataset: { layer: name, head } }), cuts),
   bar && h("i", { class: "worth", style: bar }));
+}
+
+// A line across a picture where the second text begins.
+function cutOf({ text_of: texts = [], tokens }, edge) {
+  const at = texts.indexOf(1);
+  const style = { [edge]: `${(100 * at) / tokens.length}%` };
+  return at > 0 ? h("i", { class: `cut ${edge}`, style }) : null;
 }
 
 function paintHead(look, canvas) {
@@ -154,7 +170,7 @@ function paintHead(look, canvas) {
 }
 
 // One stop for the Tab key; arrow keys go from head to head, up and down from layer to layer.
-function roam(element, buttons) {
+export function roam(element, buttons) {
   if (buttons.length) buttons[0].tabIndex = 0;
   const centre = (button) => {
     const box = button.getBoundingClientRect();

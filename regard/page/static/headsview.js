@@ -1,17 +1,20 @@
-// The view of all heads: type a text, open a head, pick a word.
+// The view of all heads: type a text or two, open a head, pick a word.
 
 import { postLook } from "regard/api.js";
 import { debounce, h } from "regard/dom.js";
-import { drawHeads, drawOpened, firstHead } from "regard/heads.js";
-import { exampleOf, grow, typed, writing } from "regard/translate.js";
-import { choice, field, newest, statusLine } from "regard/views.js";
+import { drawHeads, drawOpened, firstHead, mapOf } from "regard/heads.js";
+import { textChoices } from "regard/pairs.js";
+import { fieldsOf, given, missing, textBoxes } from "regard/readview.js";
+import { grow, typed } from "regard/translate.js";
+import { choice, newest, statusLine } from "regard/views.js";
+import { mappedLayers } from "regard/words.js";
 
 export async function show(place, { run, params, signal, keep }) {
-  const text = writing(params.get("text") ?? (await exampleOf(run, signal)), "Type a sentence");
+  const boxes = await textBoxes(run, params, signal);
   const number = (name) => (params.has(name) ? Number(params.get(name)) : null);
   const state = {
     layer: params.get("layer"), head: number("head"), word: number("word"),
-    words: params.get("units") !== "tokens",
+    words: params.get("units") !== "tokens", texts: params.get("texts"),
   };
   const status = statusLine();
   const both = [["words", "words"], ["tokens", "tokens"]];
@@ -21,13 +24,18 @@ export async function show(place, { run, params, signal, keep }) {
     keep({ units: state.words ? null : "tokens", word: null });
     open();
   });
+  const blocks = choice("From text to text", [], "", (value) => {
+    [state.texts, state.word] = [value || null, null];
+    keep({ texts: state.texts, word: null });
+    open();
+  });
   const grid = h("section", { class: "card" });
   const opened = h("section", { class: "card opened-place" });
   const board = h("div", { class: "heads-board", hidden: true }, grid, opened);
   place.append(
     h("header", {}, h("h1", {}, "Heads"),
       h("p", { class: "lead" }, `${run.name}: every head of every layer on one sentence.`)),
-    h("div", { class: "pair single" }, field("Sentence", text)), status.node, board);
+    fieldsOf(run, boxes), status.node, board);
 
   let look = null;
   let all = null;
@@ -38,8 +46,12 @@ export async function show(place, { run, params, signal, keep }) {
       state.word = word;
       keep({ word });
     };
-    opened.replaceChildren(h("div", { class: "opened-head" }, h("h2", {}, title), units.node),
-      drawOpened(look, state.layer, state.head, { words: state.words, picked: state.word, onPick }));
+    const choices = textChoices(mapOf(look, state.layer, state.head, state.words));
+    const texts = choices && state.texts;
+    if (choices) blocks.fill(choices, texts ?? "");
+    const controls = h("div", { class: "controls" }, choices && blocks.node, units.node);
+    opened.replaceChildren(h("div", { class: "opened-head" }, h("h2", {}, title), controls),
+      drawOpened(look, state.layer, state.head, { words: state.words, picked: state.word, onPick, texts }));
   };
   const onOpen = (layer, head) => {
     [state.layer, state.head] = [layer, head];
@@ -47,10 +59,12 @@ export async function show(place, { run, params, signal, keep }) {
     open();
   };
   const refresh = newest(async (inTime) => {
-    keep({ text: text.value });
-    if (!text.value.trim()) return void (board.hidden = true);
-    look = await postLook("/api/look", { run: run.name, text: text.value }, inTime);
-    if (!look.layers.length) throw new Error("This model has no attention, so there are no heads to show.");
+    keep(given(boxes));
+    if (missing(run, boxes)) return void (board.hidden = true);
+    look = await postLook("/api/look", { run: run.name, ...given(boxes) }, inTime);
+    if (!mappedLayers(look).length) {
+      throw new Error("This model has no attention, so there are no heads to show.");
+    }
     const known = look.layers.some(({ name, heads }) => name === state.layer && state.head < heads);
     if (!known) [state.layer, state.head] = firstHead(look);
     board.hidden = false;
@@ -58,10 +72,12 @@ export async function show(place, { run, params, signal, keep }) {
     grid.replaceChildren(all);
     open();
   }, signal, status, "The model is reading …");
-  typed(text, debounce(() => {
-    state.word = null;
-    return refresh();
-  }, 350));
-  grow(text);
+  for (const box of boxes) {
+    typed(box, debounce(() => {
+      state.word = null;
+      return refresh();
+    }, 350));
+    grow(box);
+  }
   await refresh();
 }

@@ -8,10 +8,14 @@ import { share } from "regard/text.js";
 const LEAST = 0.02; // weaker lines cannot be seen anyway
 const ROOM = 620; // pixels across at most: lines that are too long say less
 const MOST_LINES = 1500; // the strongest are kept, so that a long text stays quick
+const GAP = 18; // pixels between two texts
 
 // Rows stand left, columns right; `weights(i, j)`. `picked` is a row, or null for all; `onPick(row | null)`
-// is called when a person picks. The element has `pick(row)`.
-export function drawLines({ rows, columns, weights, picked = null, onPick = null, label = "lines" }) {
+// is called when a person picks; before `rowBreaks` and `columnBreaks` another text begins. The element has
+// `pick(row)`.
+export function drawLines({
+  rows, columns, weights, picked = null, onPick = null, label = "lines", rowBreaks = [], columnBreaks = [],
+}) {
   const element = h("div", { class: "lines-fit" });
   let show = null;
   const pick = (row) => {
@@ -23,7 +27,8 @@ export function drawLines({ rows, columns, weights, picked = null, onPick = null
     onPick?.(picked);
   };
   const build = (room) => {
-    const plan = layOut(rows, columns, room);
+    const plan = { ...layOut(rows, columns, room), rowBreaks, columnBreaks };
+    plan.height += GAP * Math.max(rowBreaks.length, columnBreaks.length);
     const drawn = svg("g", { class: "strokes" });
     const left = rows.map((word, i) => rowWord(word, i, plan));
     const right = columns.map((word, j) => columnWord(word, j, plan));
@@ -79,27 +84,29 @@ function layOut(rows, columns, room) {
   };
 }
 
-function middle(place, { step }) {
-  return 4 + (place + 0.5) * step;
+function middle(place, { step }, breaks) {
+  return 4 + (place + 0.5) * step + GAP * breaks.filter((before) => before <= place).length;
 }
 
 function rowWord(word, i, plan) {
   const props = { class: "word pickable", role: "button", "aria-pressed": false, "aria-label": word };
   return svg("g", { ...props, dataset: { row: i } },
-    svg("rect", { ...band(i, plan), x: plan.from - plan.rowBox - 2, width: plan.rowBox }),
-    svg("text", { x: plan.from - 9, y: middle(i, plan), dy: "0.34em", "text-anchor": "end" }, word));
+    svg("rect", { ...band(i, plan, plan.rowBreaks), x: plan.from - plan.rowBox - 2, width: plan.rowBox }),
+    svg("text", {
+      x: plan.from - 9, y: middle(i, plan, plan.rowBreaks), dy: "0.34em", "text-anchor": "end",
+    }, word));
 }
 
 function columnWord(word, j, plan) {
   return svg("g", { class: "word", dataset: { column: j } },
-    svg("rect", { ...band(j, plan), x: plan.to + 2, width: plan.box }),
-    svg("text", { x: plan.to + 9, y: middle(j, plan), dy: "0.34em" }, word),
+    svg("rect", { ...band(j, plan, plan.columnBreaks), x: plan.to + 2, width: plan.box }),
+    svg("text", { x: plan.to + 9, y: middle(j, plan, plan.columnBreaks), dy: "0.34em" }, word),
     svg("title", {}, word));
 }
 
 // The height of one word, for what lies behind it.
-function band(place, plan) {
-  return { y: middle(place, plan) - plan.step / 2 + 1, height: plan.step - 2, rx: 5 };
+function band(place, plan, breaks) {
+  return { y: middle(place, plan, breaks) - plan.step / 2 + 1, height: plan.step - 2, rx: 5 };
 }
 
 // What a word receives from the picked row, as the shade behind it.
@@ -122,7 +129,7 @@ function strokes(rows, columns, weights, picked, plan) {
   found.sort((a, b) => b[0] - a[0]);
   const bend = (plan.to - plan.from) * 0.45;
   return found.slice(0, MOST_LINES).reverse().map(([weight, i, j]) => {
-    const [y1, y2] = [middle(i, plan), middle(j, plan)];
+    const [y1, y2] = [middle(i, plan, plan.rowBreaks), middle(j, plan, plan.columnBreaks)];
     const path = `M${plan.from},${y1} C${plan.from + bend},${y1} ${plan.to - bend},${y2} ${plan.to},${y2}`;
     const look = {
       class: "stroke", d: path, "stroke-opacity": weight.toFixed(3),

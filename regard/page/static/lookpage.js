@@ -9,6 +9,7 @@ import { h } from "regard/dom.js";
 import { drawHeads, drawOpened, firstHead, repaintHeads } from "regard/heads.js";
 import { lookView, stateFrom, stateToKeep } from "regard/lookview.js";
 import { fromJson, readLook } from "regard/tensors.js";
+import { figure } from "regard/text.js";
 import { field, percent } from "regard/views.js";
 import { mappedLayers } from "regard/words.js";
 
@@ -61,10 +62,18 @@ function headsOf(look) {
   return h("div", { class: "heads-board" }, drawHeads(look, { onOpen, opened: first }), opened);
 }
 
-function heading({ sides, family, verdicts }) {
+function heading({ sides, family, verdicts, score }) {
+  if (score) {
+    const lead = `on a scale from ${figure(score.low)} to ${figure(score.high)}`;
+    return [h("h1", {}, figure(score.value)), h("p", { class: "lead" }, lead)];
+  }
   if (verdicts?.length) {
     const [{ label, probability }] = verdicts;
     return [h("h1", {}, label), h("p", { class: "lead" }, `with a probability of ${percent(probability)}`)];
+  }
+  if (sides.text?.texts?.length > 1) {
+    const [first, second] = sides.text.texts;
+    return [h("h1", { class: "sentence" }, first), h("p", { class: "sentence" }, second)];
   }
   if (family !== "encoder-decoder") return [h("h1", { class: "sentence" }, sides.text.text)];
   return [

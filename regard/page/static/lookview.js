@@ -1,14 +1,17 @@
-// All pieces of one look below each other: what changed, the map, the probabilities, the depths.
+// All pieces of one look below each other: what changed, what a text was taken for or is masked in it, the
+// map, the probabilities, what stands for the whole text, the depths.
 
 import { drawChanges } from "regard/changes.js";
-import { drawDocument } from "regard/document.js";
+import { drawDocument, judges } from "regard/document.js";
 import { h } from "regard/dom.js";
 import { drawLens } from "regard/lens.js";
+import { drawMaskedText, drawMasks } from "regard/masked.js";
 import { mapPanel } from "regard/panel.js";
 import { drawProbabilities, totals } from "regard/probabilities.js";
-import { percent } from "regard/views.js";
+import { drawStarts, startLayers } from "regard/starts.js";
 import { signed } from "regard/text.js";
-import { mapsOf } from "regard/words.js";
+import { percent } from "regard/views.js";
+import { mapsOf, tokenLabel } from "regard/words.js";
 
 const TITLES = {
   "encoder-decoder": { map: "Where it looks", sure: "How sure it is", depth: "What each depth would write" },
@@ -21,15 +24,22 @@ const TITLES = {
   classifier: { map: "Where its words look", sure: "", depth: "" },
 };
 
-// `state`, `onState` and `onOff` as in panel.js; `onBack(head)` switches a head on again. The element has
-// `show(look)`.
-export function lookView(state, { onState = null, onOff = null, onBack = null } = {}) {
+// `state`, `onState` and `onOff` as in panel.js; `onBack(head)` switches a head on again, `onMask(word)`
+// masks a word or shows it again. The element has `show(look)`.
+export function lookView(state, { onState = null, onOff = null, onBack = null, onMask = null } = {}) {
   const changes = h("div", {});
-  const [read, map, sure, depth] = [0, 1, 2, 3].map(() => h("section", { class: "card" }));
-  const element = h(
-    "div", { class: "look-view" }, changes, read, h("div", { class: "look-grid" }, map, sure), depth,
+  const [read, masked, map, sure, starts, depth] = Array.from(
+    { length: 6 }, () => h("section", { class: "card" }),
   );
+  const grid = h("div", { class: "look-grid" }, map, sure);
+  const element = h("div", { class: "look-view" }, changes, read, masked, grid, starts, depth);
   let panel = null;
+  // The map of a head, at the row of the token from which it was chosen.
+  const openAt = (layer, head, place) => {
+    panel.open(layer, head);
+    panel.light(place);
+    map.scrollIntoView({ block: "nearest" });
+  };
   element.show = (look) => {
     const titles = TITLES[look.family];
     changes.replaceChildren(...[drawChanges(look, { onBack })].filter(Boolean));
@@ -38,9 +48,19 @@ export function lookView(state, { onState = null, onOff = null, onBack = null } 
       panel = mapPanel(look, state, { onState, onOff });
       map.replaceChildren(h("h2", {}, titles.map), panel);
     }
-    sure.replaceChildren(h("h2", {}, titles.sure), ...sureness(look), drawProbabilities(look));
+    const behind = "What it expects at the masks";
+    if (look.masks?.length) sure.replaceChildren(h("h2", {}, behind), drawMasks(look));
+    else sure.replaceChildren(h("h2", {}, titles.sure), ...sureness(look), drawProbabilities(look));
+    masked.hidden = !look.masks || !(look.masks.length || onMask);
+    if (!masked.hidden) masked.replaceChildren(drawMaskedText(look, { onMask }));
+    starts.hidden = !startLayers(look).length;
+    if (!starts.hidden) {
+      const name = tokenLabel(look.sides.text, look.start);
+      const onOpen = (layer, head) => openAt(layer, head, look.start);
+      starts.replaceChildren(h("h2", {}, `What each head reads from ${name}`), drawStarts(look, { onOpen }));
+    }
     depth.replaceChildren(h("h2", {}, titles.depth), drawLens(look));
-    read.hidden = !look.verdicts?.length;
+    read.hidden = !judges(look);
     if (!read.hidden) read.replaceChildren(drawDocument(look));
     map.hidden = !read.hidden && !mapsOf(look).length;
     sure.hidden = !look.predictions?.length;
@@ -58,13 +78,13 @@ export function stateFrom(params) {
   return {
     layer: params.get("layer"), head: head === null || head === "" ? null : Number(head),
     words: params.get("units") !== "tokens", next: params.has("rows") ? params.get("rows") === "next" : null,
-    view: params.get("view") === "reading" ? "reading" : "map",
+    view: params.get("view") === "reading" ? "reading" : "map", texts: params.get("texts"),
   };
 }
 
-export function stateToKeep({ layer, head, words, next, view }) {
+export function stateToKeep({ layer, head, words, next, view, texts }) {
   const rows = next === null ? null : next ? "next" : "read";
-  return { layer, head, rows, units: words ? null : "tokens", view: view === "reading" ? view : null };
+  return { layer, head, rows, texts, units: words ? null : "tokens", view: view === "reading" ? view : null };
 }
 
 function sureness({ predictions = [], family }) {

@@ -14,16 +14,19 @@ const TILT = -50;
 const ROOM = 760; // pixels across that a matrix fills where the window has them
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-// `weights(i, j)` is the weight of column j in row i; `gold` are [column, row]; `size` is the side of a cell
-// in pixels; `rowHeight` where rows are lower than that, and then `rowMarks` the rows whose words are always
-// written; `most` is the weight of the full shade (chosen if not given, and told in the legend).
-// `onHover(i, j)` gets null, null when the pointer leaves. The element has `update(weights, gold)` and
-// `light(row, column)`, where null is "none".
+// `weights(i, j)` is the weight of column j in row i; `gold` are [column, row]; `size` is the side of a
+// cell in pixels; `rowHeight` where rows are lower than that, and then `rowMarks` the rows whose words are
+// always written; `most` is the weight of the full shade (chosen if not given, and told in the legend);
+// `rowBreaks` and `columnBreaks` are those before which a line parts two texts. `onHover(i, j)` gets null,
+// null when the pointer leaves. The element has `update(weights, gold)` and `light(row, column)`, where
+// null is "none".
 export function drawMatrix({
   rows, columns, weights, gold = [], label = "weights", onHover = null, size = null, most = null,
-  diverging: twoSided = false, rowHeight = null, rowMarks = null,
+  diverging: twoSided = false, rowHeight = null, rowMarks = null, rowBreaks = [], columnBreaks = [],
 }) {
-  const state = { rows, columns, weights, gold, twoSided, most, row: null, column: null };
+  const state = {
+    rows, columns, weights, gold, twoSided, most, rowBreaks, columnBreaks, row: null, column: null,
+  };
   const onCanvas = rows.length * columns.length > MOST_SVG_CELLS;
   const told = h("output", { class: "told", "aria-live": "polite" });
   const legend = h("span", { class: "legend" });
@@ -75,7 +78,7 @@ function drawPicture(state, plan, onCanvas, label) {
     "svg",
     { class: "matrix-picture", width: plan.width, height: plan.height, tabindex: 0, role: "group",
       "aria-label": label, "aria-roledescription": "matrix; arrow keys move" },
-    onCanvas ? null : cells.node, cells.gold, words.node, cursor,
+    onCanvas ? null : cells.node, cells.gold, breakLines(state, plan), words.node, cursor,
   );
   const light = (row, column) => {
     const both = row !== null && column !== null;
@@ -86,6 +89,18 @@ function drawPicture(state, plan, onCanvas, label) {
   };
   const frame = h("div", { class: "matrix-frame" }, onCanvas ? cells.node : null, picture);
   return { plan, picture, frame, paint: cells.paint, light };
+}
+
+// Between two texts, beyond the cells on the side of the words.
+function breakLines({ rows, columns, rowBreaks, columnBreaks }, plan) {
+  const { top, left, across, down } = plan;
+  const [right, bottom] = [left + columns.length * across, top + rows.length * down];
+  const half = gap(plan) / 2;
+  return svg("g", { class: "breaks" },
+    rowBreaks.map((row) => top + row * down - half)
+      .map((y) => svg("line", { x1: 0, x2: right, y1: y, y2: y })),
+    columnBreaks.map((column) => left + column * across - half)
+      .map((x) => svg("line", { x1: x, x2: x, y1: top - 16, y2: bottom })));
 }
 
 // Where everything stands. Cells take the room that the window leaves, within what looks right.

@@ -3,13 +3,16 @@
 
 import { h } from "regard/dom.js";
 import { drawMatrix } from "regard/matrix.js";
+import { between, breaksOf, textChoices } from "regard/pairs.js";
 import { drawReading, reads } from "regard/reader.js";
 import { field } from "regard/views.js";
 import { firstMap, goldCells, mapsOf, mergeWords, namesNext, tokenMap, writtenSide } from "regard/words.js";
 
-// `state` is {layer, head, words, next, view}, changed in place (`next` null: as suits the map; `view` is
-// "map" or "reading", for layers that look at earlier words); `onState(state)` lets the address follow; `onOff(layer, head, off)` is given where heads can be switched off. The element
-// has `show(look)`, for the next look at the same model.
+// `state` is {layer, head, words, next, view, texts}, changed in place (`next` null: as suits the map;
+// `view` is "map" or "reading", for layers that look at earlier words; `texts` singles out from which text
+// to which, as in pairs.js); `onState(state)` lets the address follow; `onOff(layer, head, off)` is given
+// where heads can be switched off. The element has `show(look)`, for the next look at the same model,
+// `open(layer, head)`, and `light(place)`, which points at the row of a token.
 export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   const layers = h("select", { name: "layer" });
   const heads = h("select", { name: "head" });
@@ -19,6 +22,8 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   const namingField = field("A row is", naming);
   const views = h("select", { name: "view" }, options({ map: "a map", reading: "it reads, step by step" }));
   const viewField = field("Shown as", views);
+  const blocks = h("select", { name: "texts" });
+  const blocksField = field("From text to text", blocks);
   const off = h("input", { type: "checkbox", name: "off" });
   const offField = h("label", { class: "check" }, off, "switch this head off");
   const place = h("div", { class: "matrix-place" });
@@ -26,10 +31,11 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   const headField = field("Head", heads);
   const element = h("div", { class: "panel" },
     h("div", { class: "controls" },
-      field("Layer", layers), headField, field("Between", units), viewField, namingField,
+      field("Layer", layers), headField, field("Between", units), blocksField, viewField, namingField,
       onOff ? offField : null),
     place, note);
 
+  let rowOf = null; // the row of each token, where all of them are shown
   const draw = () => {
     const entry = mapsOf(look).find(({ name }) => name === state.layer);
     element.firstChild.hidden = !entry;
@@ -46,10 +52,17 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
     offField.hidden = !entry.role || state.head === null;
     off.checked = (look.without ?? []).includes(`${state.layer}.${state.head}`);
     const mapped = state.words || entry.words ? mergeWords : tokenMap;
-    const map = mapped(look, state.layer, state.head, { next });
+    const whole = mapped(look, state.layer, state.head, { next });
+    const choices = textChoices(whole);
+    blocksField.hidden = !choices;
+    blocks.replaceChildren(...(choices ?? []).map(([value, text]) => h("option", { value }, text)));
+    blocks.value = choices && state.texts ? state.texts : "";
+    const map = between(whole, blocks.value);
+    rowOf = map === whole ? whole.rowOf ?? null : null;
     const gold = entry.columns === "source" && entry.rows === "target" ? goldCells(look, map) : [];
     const label = titleOf(entry, state.head);
-    place.replaceChildren(reading ? drawReading({ ...map, label }) : drawMatrix({ ...map, gold, label }));
+    const drawn = { ...map, ...breaksOf(map), gold, label };
+    place.replaceChildren(reading ? drawReading(drawn) : drawMatrix(drawn));
     note.textContent = reading ? "" : noteFor(look, entry, gold);
     onState?.(state);
   };
@@ -60,6 +73,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
     state.head = heads.value === "" ? null : Number(heads.value);
     if (!units.disabled) state.words = units.value === "words";
     if (!viewField.hidden) state.view = views.value;
+    if (!blocksField.hidden) state.texts = blocks.value || null;
     draw();
   };
   const fillHeads = () => {
@@ -79,7 +93,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
     fillHeads();
     draw();
   };
-  for (const control of [layers, heads, units, views]) control.addEventListener("change", change);
+  for (const control of [layers, heads, units, views, blocks]) control.addEventListener("change", change);
   naming.addEventListener("change", () => {
     state.next = naming.value === "next";
     draw();
@@ -89,6 +103,9 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   element.open = (layer, head) => {
     [state.layer, state.head] = [layer, head];
     show(look);
+  };
+  element.light = (token) => {
+    if (rowOf) place.querySelector(".matrix")?.light(rowOf[token], null);
   };
   show(look);
   return element;

@@ -18,12 +18,16 @@ import { clear, h } from "regard/dom.js";
 const WORK = {
   "encoder-decoder": "Translate", decoder: "Generate", encoder: "Read", classifier: "Classify",
 };
-const writes = ({ family }) => family !== "classifier"; // has heads and a way to show
+const writes = ({ family, least }) => family !== "classifier" && least < 2; // has a way to show
+
+function workOf({ family, least }) {
+  return family === "classifier" && least > 1 ? "Judge a pair" : WORK[family] ?? "Translate";
+}
 
 // Views of one run, by their place in the address; `fits` says of which. Each is fetched when it is opened.
 const RUN_VIEWS = {
-  translate: { title: (run) => WORK[run.family] ?? "Translate", load: () => import("regard/translate.js") },
-  heads: { title: () => "Heads", fits: writes, load: () => import("regard/headsview.js") },
+  translate: { title: workOf, load: () => import("regard/translate.js") },
+  heads: { title: () => "Heads", fits: ({ heads }) => heads, load: () => import("regard/headsview.js") },
   way: { title: () => "A prompt’s way", fits: writes, load: () => import("regard/way.js") },
   playback: { title: () => "Playback", fits: writes, load: () => import("regard/playback.js") },
   training: { title: () => "Training", load: () => import("regard/training.js") },
@@ -139,7 +143,7 @@ function runLinks(run, address) {
 // The sentence and the theme go along from view to view; what belongs to one view stays behind.
 function runAddress(run, name) {
   const params = new URLSearchParams(location.hash.split("?")[1] ?? "");
-  const shared = ["text", "theme"].filter((key) => params.has(key));
+  const shared = ["text", "second", "theme"].filter((key) => params.has(key));
   const kept = new URLSearchParams(shared.map((key) => [key, params.get(key)]));
   return `#/run/${encodeURIComponent(run)}/${name}${kept.size ? `?${kept}` : ""}`;
 }

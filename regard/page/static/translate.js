@@ -1,6 +1,5 @@
 // Type a sentence and see its translation, the beam's alternatives, and where each word looks. A decoder
-// writes on from a prompt instead, an encoder says what it expects at each place, a classifier what it takes a
-// text for.
+// writes on from a prompt instead, what only reads says what it makes of its texts.
 
 import { getJson, postJson, postLook, wasLeft } from "regard/api.js";
 import { toggled } from "regard/changes.js";
@@ -15,19 +14,29 @@ const BEAM = 4;
 
 export async function show(place, context) {
   const { run, params, signal } = context;
+  const views = { "encoder-decoder": async () => showSentence, decoder: promptView };
+  if (!(run.family in views)) return (await import("regard/readview.js")).showTexts(place, context);
   const text = params.get("text") ?? (await exampleOf(run, signal));
-  if (run.family === "decoder") return (await import("regard/generate.js")).showPrompt(place, context, text);
-  return showSentence(place, context, text);
+  return (await views[run.family]())(place, context, text);
+}
+
+async function promptView() {
+  return (await import("regard/generate.js")).showPrompt;
 }
 
 // A sentence that the run was validated on, so that the page has something to show at once.
 export async function exampleOf(run, signal) {
+  return (await examplesOf(run, signal))[0];
+}
+
+// The same of a run that reads two: both of them.
+export async function examplesOf(run, signal) {
   const { samples = [] } = await getJson(`/api/runs/${encodeURIComponent(run.name)}`, signal);
-  return samples[0]?.source ?? samples[0]?.prompt ?? samples[0]?.text ?? "";
+  const [{ first, second, source, prompt, text } = {}] = samples;
+  return [first ?? source ?? prompt ?? text ?? "", second ?? ""];
 }
 
 async function showSentence(place, { run, params, signal, keep }, text) {
-  const pair = run.family === "encoder-decoder";
   const state = {
     ...stateFrom(params), without: params.get("without")?.split(",") ?? [], target: params.get("target"),
   };
@@ -41,14 +50,11 @@ async function showSentence(place, { run, params, signal, keep }, text) {
     onOff: (layer, head, off) => switchHeads(toggled(state.without, `${layer}.${head}`, off)),
     onBack: (name) => switchHeads(toggled(state.without, name, false)),
   });
-  const written = pair && h("div", { class: "written" }, field("Translation", target), back);
+  const written = h("div", { class: "written" }, field("Translation", target), back);
+  const lead = `${run.name}: type on the left, or change the translation and see the weights follow.`;
   place.append(
-    h("header", {}, h("h1", {}, titleOf(run)), h("p", { class: "lead" }, leadOf(run))),
-    h(
-      "div", { class: pair ? "pair" : "pair single" }, field(pair ? "Sentence" : "Text", source),
-      written || null,
-    ),
-    status.node, view, tree);
+    h("header", {}, h("h1", {}, "Translate"), h("p", { class: "lead" }, lead)),
+    h("div", { class: "pair" }, field("Sentence", source), written), status.node, view, tree);
 
   const look = newest(async (inTime) => {
     const body = {
@@ -62,7 +68,7 @@ async function showSentence(place, { run, params, signal, keep }, text) {
       throw error;
     }
     if (!source.value.trim()) return; // emptied meanwhile
-    if (pair && state.target === null) {
+    if (state.target === null) {
       target.value = found.sides.target.text;
       grow(target);
     }
@@ -82,13 +88,13 @@ async function showSentence(place, { run, params, signal, keep }, text) {
     keep({ text: source.value, target: state.target, without: state.without.join(",") || null });
     if (!source.value.trim()) return clearAll();
     await look();
-    if (anew && pair && !signal.aborted) await search();
+    if (anew && !signal.aborted) await search();
   };
   const clearAll = () => {
     view.hidden = true;
     tree.hidden = true;
     if (state.target === null) target.value = "";
-    status.say(pair ? "Type a sentence to see it translated." : "Type a text to see it read.");
+    status.say("Type a sentence to see it translated.");
   };
   const force = (words) => {
     state.target = words;
@@ -154,17 +160,4 @@ function showTree(section, { tree, translations, seconds }, onChoose) {
       parts > 1 ? ` Here the text is read whole; to translate it, it is read in ${parts} parts.` : ""),
     drawTree(tree, { onChoose }),
     h("ol", { class: "alternatives-list" }, alternatives));
-}
-
-function titleOf({ family }) {
-  return { "encoder-decoder": "Translate", classifier: "Classify" }[family] ?? "Read";
-}
-
-const LEADS = {
-  "encoder-decoder": "type on the left, or change the translation and see the weights follow.",
-  classifier: "type a text and see what the model takes it for, and what it attends to.",
-};
-
-function leadOf({ name, family }) {
-  return `${name}: ${LEADS[family] ?? "type a text and see what the model expects at each place."}`;
 }

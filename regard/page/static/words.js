@@ -53,20 +53,26 @@ export function namesNext(look, { rows, columns }) {
 export function tokenMap(look, name, head = null, { next = false } = {}) {
   const { values, height, width, rows, columns } = oneMap(look, name, head);
   const rowSide = next ? predicted(look, rows) : look.sides[rows];
+  const each = (count) => Array.from({ length: count }, (_, place) => place);
   return {
     rows: labels(rowSide, height),
     columns: labels(look.sides[columns], width),
     weights: (i, j) => values[i * width + j],
+    rowOf: each(height),
+    rowTexts: textsAlong(rowSide, each(height)),
+    columnTexts: textsAlong(look.sides[columns], each(width)),
   };
 }
 
-// Merged to words: what a word's tokens receive is added, what they give is averaged. Special tokens stay by
-// themselves. `rowOfWord` and `columnOfWord` say where a word of the side stands, for gold links.
+// Merged to words: what a word's tokens receive is added, what they give is averaged. Special tokens stay
+// by themselves. `rowOfWord` and `columnOfWord` say where a word of the side stands, for gold links,
+// `rowOf` where a token does; `rowTexts` and `columnTexts` which of two texts each is of (null: none, or
+// there is only one).
 export function mergeWords(look, name, head = null, { next = false } = {}) {
   const { values, height, width, rows, columns, words } = oneMap(look, name, head);
   if (words) return alignmentWords(look, values, width);
-  const down = groups(next ? predicted(look, rows) : look.sides[rows], height);
-  const across = groups(look.sides[columns], width);
+  const [rowSide, columnSide] = [next ? predicted(look, rows) : look.sides[rows], look.sides[columns]];
+  const [down, across] = [groups(rowSide, height), groups(columnSide, width)];
   const merged = new Float32Array(down.length * across.length);
   const columnOf = Int32Array.from(
     { length: width }, (_, j) => across.findIndex((g) => j >= g.from && j < g.to),
@@ -84,6 +90,9 @@ export function mergeWords(look, name, head = null, { next = false } = {}) {
     weights: (i, j) => merged[i * across.length + j],
     rowOfWord: whereWords(down),
     columnOfWord: whereWords(across),
+    rowOf: down.flatMap(({ from, to }, row) => Array(to - from).fill(row)),
+    rowTexts: textsAlong(rowSide, down.map(({ from }) => from)),
+    columnTexts: textsAlong(columnSide, across.map(({ from }) => from)),
   };
 }
 
@@ -157,6 +166,10 @@ function groups(side, count) {
     }
   }
   return found;
+}
+
+function textsAlong({ text_of: textOf }, places) {
+  return textOf?.length ? places.map((place) => textOf[place]) : null;
 }
 
 function whereWords(found) {

@@ -1,0 +1,140 @@
+"""The parts of a look, as plain as it is itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A sequence as the model reads it, with its special tokens; `word_of` tells each token's word, if it has one.
+
+    Where two texts are read as one sequence, `texts` has both, and `text_of` tells each token's, None for the special
+    ones around them.
+    """
+
+    text: str
+    tokens: list[str]
+    ids: list[int]
+    words: list[str]
+    word_of: list[int | None]
+    texts: list[str] = field(default_factory=list)
+    text_of: list[int | None] = field(default_factory=list)
+
+    def by_words(self) -> Array:
+        """(words, tokens): 1 where a token belongs to a word."""
+        table = np.zeros((len(self.words), len(self.tokens)), dtype=np.float32)
+        for token, word in enumerate(self.word_of):
+            if word is not None:
+                table[word, token] = 1
+        return table
+
+
+@dataclass(frozen=True)
+class Layer:
+    """An attention layer; the array of its name is (H, T, S): from the tokens of `rows` to those of `columns`."""
+
+    name: str
+    stack: str
+    index: int
+    role: str
+    rows: str
+    columns: str
+    heads: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A token that may stand at a place."""
+
+    token: str
+    id: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What stands after a place of the written side (in it, for an encoder), and what else might have."""
+
+    place: int
+    token: str
+    id: int
+    probability: float
+    rank: int
+    best: list[Choice]
+
+
+@dataclass(frozen=True)
+class Lens:
+    """The residual stream at each depth, read through the output layer: the top word of each place and its
+    probability, and the probability of the word that was written in the end. nostalgebraist 2020, "logit lens"."""
+
+    layers: list[str]
+    tokens: list[list[str]]
+    probabilities: list[list[float]]
+    chosen: list[list[float]]
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """Attention followed through all layers; its array is (1, T, S). arXiv:2005.00928"""
+
+    name: str
+    rows: str
+    columns: str
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Which source word each target word looks at, as one layer reads it; the array "alignment" is (1, words, words).
+
+    Links and gold links are (source word, target word); `error_rate` compares them where gold is known.
+    """
+
+    layer: str
+    shift: int
+    links: list[tuple[int, int]]
+    gold: list[tuple[int, int]] | None = None
+    error_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What silent heads change: the output and its log-probability with them, and before; a score has none."""
+
+    text: str
+    before: str
+    log_prob: float | None
+    before_log_prob: float | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A label that a text may have."""
+
+    label: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a judge of pairs gives instead of a label, and the scale that it learnt."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A place of the text at which a mask stands; `was` is the token behind it and `id` its number, where known."""
+
+    place: int
+    was: str | None = None
+    id: int | None = None
