@@ -35,9 +35,9 @@ from selenium.webdriver.support.wait import WebDriverWait
 SENTENCE = "An American sailor bought the red car because it was beautiful."
 WORD, MEANT = "it", "car"
 POINTED = ("car", "voiture")
-MASKED, HIDDEN = "A man in a red shirt is riding a bike.", 5  # the word to mask, from 0
+MASKED, HIDDEN = "The old dog barks because it is happy.", 2  # the word to mask, from 0
 PAIR = ("A man is playing a large flute.", "A man plays a musical instrument.")
-REVIEW = "I had high hopes. The acting is wonderful, and so is the music. But the story is dull and far too long."
+REVIEW = "I had high hopes. The acting is wonderful. But the story is dull, and what a silly ending! I saw it on a Friday."
 FLAGS = """
     --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --no-default-browser-check
     --disable-background-networking --disable-component-update --disable-sync --disable-extensions --no-proxy-server

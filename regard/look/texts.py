@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -28,18 +28,22 @@ def read_texts(
     cut = [subject.tokenizer.masked(one) if subject.fills else subject.tokenizer.pieces(one) for one in texts]
     pieces = [i for some in cut for i, _, _ in some]
     words, word_of = words_of(texts, cut)
-    hidden = {i for number in mask for i in hidden_pieces(texts, cut, word_of, checked(number, words))}
+    spelt = [one[start:end].strip() for one, some in zip(texts, cut, strict=True) for _, start, end in some]
+    hidden: set[int] = set()
+    for number in mask:
+        own = hidden_pieces(spelt, word_of, checked(number, words))
+        words[number] = veiled(subject, [i if i in own else spelt[i] for i in places_of(word_of, number)])
+        hidden.update(own)
     frame = framed(subject, [len(some) for some in cut])
     places = [i + len(pieces) if i < 0 else None for i in frame]  # which piece each token is; None for a special one
     ids = [i if place is None else pieces[place] for i, place in zip(frame, places, strict=True)]
-    masks = [
-        Masked(at, subject.tokenizer.token(ids[at]), ids[at]) if place in hidden else Masked(at)
-        for at, place in enumerate(places)
-        if place is not None and (place in hidden or (subject.fills and ids[at] == subject.tokenizer.mask))
-    ]
-    for one in masks:
-        assert subject.tokenizer.mask is not None
-        ids[one.place] = subject.tokenizer.mask
+    masks = []
+    for at, place in enumerate(places):
+        if subject.fills and ids[at] == subject.tokenizer.mask:  # written in the text
+            masks.append(Masked(at))
+        elif subject.tokenizer.mask is not None and place in hidden:
+            masks.append(Masked(at, subject.tokenizer.token(ids[at]), ids[at]))
+            ids[at] = subject.tokenizer.mask
     two = len(texts) > 1
     side = Side(
         text="\n".join(texts),
@@ -136,11 +140,19 @@ def words_in(text: str, starts: Sequence[int | None]) -> tuple[list[str], list[i
     return [word.group() for word in found], [None if i is None or i == len(found) else i for i in places]
 
 
-def hidden_pieces(
-    texts: Sequence[str], cut: Sequence[Pieces], word_of: Sequence[int | None], word: int
-) -> Iterator[int]:
+def places_of(word_of: Sequence[int | None], word: int) -> list[int]:
+    return [i for i, other in enumerate(word_of) if other == word]
+
+
+def hidden_pieces(spelt: Sequence[str], word_of: Sequence[int | None], word: int) -> list[int]:
     """The pieces of a word that a mask hides: all but the marks around it."""
-    every = [text[start:end] for text, pieces in zip(texts, cut, strict=True) for _, start, end in pieces]
-    own = [i for i, other in enumerate(word_of) if other == word]
-    spelt = [i for i in own if any(letter.isalnum() for letter in every[i])]
-    yield from spelt or own
+    own = places_of(word_of, word)
+    return [i for i in own if any(letter.isalnum() for letter in spelt[i])] or own
+
+
+def veiled(subject: Subject, pieces: Sequence[str | int]) -> str:
+    """A word as it is read: one mask for all that is hidden of it, which here are numbers, and the marks around it."""
+    assert subject.tokenizer.mask is not None
+    name = subject.tokenizer.token(subject.tokenizer.mask)
+    shown = [name if isinstance(piece, int) else piece for piece in pieces]
+    return re.sub(f"(?:{re.escape(name)})+", name, "".join(shown))

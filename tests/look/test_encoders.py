@@ -144,6 +144,7 @@ def test_a_word_is_masked_whole_and_what_stood_there_is_judged(home: Path) -> No
     assert seen.masks is not None
     assert [one.place for one in seen.masks] == places[:-1]  # a mark is no part of what is hidden
     assert [one.id for one in seen.masks] == [plain.written.ids[place] for place in places[:-1]]
+    assert seen.written.words == ["The", "dog", "runs", "<mask>."]  # as it is read
     for one in seen.masks:
         assert seen.predictions[one.place].token == one.was
         assert seen.predictions[one.place].id == one.id

@@ -32,9 +32,10 @@ export async function show(place, { run, params, signal, keep }) {
   const grid = h("section", { class: "card" });
   const opened = h("section", { class: "card opened-place" });
   const board = h("div", { class: "heads-board", hidden: true }, grid, opened);
+  const input = run.least > 1 ? "pair" : "sentence";
   place.append(
     h("header", {}, h("h1", {}, "Heads"),
-      h("p", { class: "lead" }, `${run.name}: every head of every layer on one sentence.`)),
+      h("p", { class: "lead" }, `${run.name}: every head of every layer on one ${input}.`)),
     fieldsOf(run, boxes), status.node, board);
 
   let look = null;

@@ -10,10 +10,6 @@ import { field, newest, statusLine } from "regard/views.js";
 
 const PAUSE = 350; // milliseconds without a key before the model is asked
 const BEST = 8; // words at each mask
-const LEADS = {
-  classifier: "see what the model takes it for, and what it attends to.",
-  encoder: "see what the model attends to and expects; mask a word to see what it expects there.",
-};
 
 export async function showTexts(place, { run, params, signal, keep }) {
   const numbers = params.get("mask")?.split(",").filter(Boolean).map(Number) ?? [];
@@ -26,11 +22,7 @@ export async function showTexts(place, { run, params, signal, keep }) {
     onBack: (name) => change({ without: toggled(state.without, name, false) }),
     onMask: (word) => change({ mask: toggled(state.mask, word, !state.mask.includes(word)) }),
   });
-  const title = run.family === "classifier" ? (run.least > 1 ? "Judge a pair" : "Classify") : "Read";
-  const typing = run.least > 1 ? "both texts" : "a text";
-  const lead = `${run.name}: type ${typing} and ${LEADS[run.family] ?? LEADS.encoder}`;
-  place.append(h("header", {}, h("h1", {}, title), h("p", { class: "lead" }, lead)),
-    fieldsOf(run, boxes), status.node, view);
+  place.append(headerOf(run), fieldsOf(run, boxes), status.node, view);
 
   const look = newest(async (inTime) => {
     const { without, mask } = state;
@@ -59,6 +51,15 @@ export async function showTexts(place, { run, params, signal, keep }) {
     grow(box);
   }
   await refresh();
+}
+
+function headerOf({ name, family, least }) {
+  const judges = family === "classifier";
+  const title = judges ? (least > 1 ? "Judge a pair" : "Classify") : "Read";
+  const [typing, them] = least > 1 ? ["both texts", "them"] : ["a text", "it"];
+  const seen = judges ? `takes ${them} for, and what it attends to` : "attends to, and what it expects";
+  return h("header", {}, h("h1", {}, title),
+    h("p", { class: "lead" }, `${name}: type ${typing} and see what the model ${seen}.`));
 }
 
 // A box for each text that the run reads, with what the address or an example says.
