@@ -37,7 +37,7 @@ WORD, MEANT = "it", "car"
 POINTED = ("car", "voiture")
 MASKED, HIDDEN = "The old dog barks because it is happy.", 2  # the word to mask, from 0
 PAIR = ("A man is playing a large flute.", "A man plays a musical instrument.")
-REVIEW = "I had high hopes. The acting is wonderful. But the story is dull, and what a silly ending! I saw it on a Friday."
+REVIEW = "I had high hopes. The acting is wonderful. But the story is dull, and what a silly ending!"
 FLAGS = """
     --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --no-default-browser-check
     --disable-background-networking --disable-component-update --disable-sync --disable-extensions --no-proxy-server

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, load_tokenizer
+from regard.checkpoint import TOKENS, Run, Scale, load_tokenizer
 from regard.config import ConfigError, Positive, Size, change
 from regard.data.batches import Batches
 from regard.data.files import DataError
@@ -28,7 +28,6 @@ from regard.tasks.correlation import ranks
 from regard.tasks.embedding import FRAME, SECTION, Embedder, framed_rows, load_embedder
 from regard.tasks.examples import RelatedData
 from regard.tasks.nearness import Nearness, match_loss, nearness, order_loss, right_ones, texts_of
-from regard.tasks.pair_judge import Scale
 from regard.tasks.translator import padded
 from regard.tasks.tuning import beginning, check_length
 
