@@ -133,7 +133,7 @@ def reading_shots(runs: list[dict[str, Any]]) -> Iterator[Shot]:
         yield Shot("masked", f"#/run/{filler}/translate?{place}", ".masks .bar", highest=1800)
     if judge := newest(task="pair", heads=True):
         place = urlencode({"text": PAIR[0], "second": PAIR[1]})
-        yield Shot("pair", f"#/run/{judge}/translate?{place}", ".start-head", highest=2000)
+        yield Shot("pair", f"#/run/{judge}/translate?{place}", ".start-head", highest=2300)
     layered, encoder = newest(task="classify", heads=False), newest(task="classify", heads=True)
     if layered and encoder:
         yield Shot("documents", f"#/compare/{layered}/{encoder}?{urlencode({'text': REVIEW})}", ".documents .word")
