@@ -12,9 +12,9 @@ import torch
 import regard
 from regard.checkpoint import Run, weights_of, write_labels, write_tensors
 from regard.config import to_dict
-from regard.data.tokenizers import Tokenizer
+from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Classifier, Encoder, ModelConfig, Tagger
-from regard.nn.pooling import FirstToken
+from regard.nn.pooling import FirstToken, LastToken
 from regard.zoo import get
 from tests.helpers import randomise
 
@@ -43,13 +43,17 @@ def write_reader(
     """The same around a small encoder, for a task that reads with one; for others the encoder by itself."""
     bert = preset.startswith("bert")
     texts = [TEXT, *PAIR] * 3
-    tokenizer = Tokenizer.train(texts, "wordpiece" if bert else "bpe", 70 if bert else 330, lower=True, mask=True)
+    closes = preset.startswith("xlnet")
+    kind: Kind = "wordpiece" if bert else "bpe"
+    tokenizer = Tokenizer.train(texts, kind, 70 if bert else 330, lower=True, mask=True, closes=closes)
     torch.manual_seed(3)
     encoder = get(preset, vocabulary=tokenizer.vocabulary, width=16, layers=2, heads=2, hidden=24)
     assert isinstance(encoder, Encoder)
     config: ModelConfig = replace(encoder, **{"pool": None, **changes})
     if task in ("pair", "classify"):
-        config = Classifier(reader=encoder.inside(), labels=len(labels), **{"pool": FirstToken(), **changes})
+        config = Classifier(
+            reader=encoder.inside(), labels=len(labels), **{"pool": LastToken() if closes else FirstToken(), **changes}
+        )
         write_labels(folder, labels)
     elif task == "answer":
         config = Tagger(reader=encoder.inside())

@@ -154,6 +154,8 @@ def capture(
         sides = {side: subject.side(side, text) for side in subject.stacks}
     with watch(subject.model, *layers, notes=notes) as seen:
         hidden = run(subject, sides)
+    if masks:
+        hidden = behind_masks(subject, sides["text"], hidden, masks)
     return Captured(sides, seen, hidden, pair, masks)
 
 
@@ -178,6 +180,16 @@ def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
         return subject.encoder.features(rows[0], segments=subject.segments(sides["text"]))[0]
     assert isinstance(subject.model, TextWriter)
     return subject.model.features(rows[0])[0]
+
+
+def behind_masks(subject: Subject, side: Side, states: Tensor, masks: Sequence[Masked]) -> Tensor:
+    """The states (T, D), at masks those by which the model finds words: it may ask for them in a stream of its own."""
+    assert subject.encoder is not None
+    places = torch.tensor([one.place for one in masks], device=subject.device)
+    tokens = row(subject, side)
+    hidden = torch.zeros_like(tokens, dtype=torch.bool).index_fill(1, places, True)
+    found = subject.encoder.expected(tokens, None, hidden, subject.segments(side))  # (N, D)
+    return states.index_copy(0, places, found.to(states.dtype))
 
 
 def search(subject: Subject, source: Side, beam: int) -> list[int]:

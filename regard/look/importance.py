@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from regard.look.capture import follows, head_of, run
+from regard.look.capture import behind_masks, follows, head_of, run
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.nn.watch import silenced
@@ -38,6 +38,8 @@ def log_prob_without(subject: Subject, look: Look, off: dict[str, set[int]]) -> 
         raise ValueError("a model without an output layer gives no probabilities to lose")
     with silenced(subject.model, off):
         hidden = run(subject, look.sides)
+        if look.masks:
+            hidden = behind_masks(subject, look.written, hidden, look.masks)
     if look.masks:
         given = [(one.place, look.predictions[one.place].id) for one in look.masks]
     else:

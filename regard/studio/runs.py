@@ -25,7 +25,7 @@ Version = tuple[tuple[int, int, int] | None, ...]
 TEXT_WRITERS = ("decoder", "recurrent-decoder", "lstmn", "snail")  # kinds; asking them would need torch
 TEXT_LABELLERS = ("classifier", "hierarchical")
 TOKEN_LABELLERS = ("tagger",)
-ENCODER = "encoder"
+ENCODERS = ("encoder", "two-stream")
 
 
 class BrokenRunError(ValueError):
@@ -133,7 +133,7 @@ def read_standing(folder: Path) -> Standing:
         check_weights(folder / "model.safetensors", needed=status == "finished")
     steps, model = section(config, "training").get("max_steps"), section(config, "model")
     task = text_of(section(config, "task").get("kind"))
-    read = roles(task, encodes=model.get("kind") == ENCODER)
+    read = roles(task, encodes=model.get("kind") in ENCODERS)
     found = {} if end.validation is None else end.validation["metrics"]
     return Standing(
         folder.name,
@@ -248,14 +248,14 @@ def family_of(model: Mapping[str, Any]) -> str | None:
     kind = text_of(model.get("kind"))
     if kind in TEXT_LABELLERS:
         return "classifier"
-    if kind in TOKEN_LABELLERS:
-        return ENCODER
+    if kind in (*ENCODERS, *TOKEN_LABELLERS):
+        return "encoder"
     return "decoder" if kind in TEXT_WRITERS else kind
 
 
 def has_heads(model: Mapping[str, Any]) -> bool:
     """Whether it is shown by heads: what labels a text shows its words, unless an encoder reads it."""
-    return text_of(model.get("kind")) != "hierarchical" and section(model, "reader").get("kind") in (None, ENCODER)
+    return text_of(model.get("kind")) != "hierarchical" and section(model, "reader").get("kind") in (None, *ENCODERS)
 
 
 def text_of(value: Any) -> str | None:

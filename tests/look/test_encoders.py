@@ -21,7 +21,7 @@ from regard.tasks.pair_judge import PairJudge, pair_tokens, read_pairs
 from tests.conftest import Say
 from tests.untrained import PAIR, TEXT, write_classifier, write_reader
 
-PRESETS = ("bert-base", "roberta-base")
+PRESETS = ("bert-base", "roberta-base", "xlnet-base")
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +162,16 @@ def test_silent_heads_are_measured_at_the_masks_alone(home: Path) -> None:
 
 
 # --- what stands for a text -------------------------------------------------------------------------------------------
+
+
+def test_a_frame_that_closes_texts_is_shown_as_it_is(home: Path) -> None:
+    """XLNet's `a <sep> b <sep> <cls>`: the last token stands for all, and it is what the classifier pools."""
+    subject = open_run(home / "pair-xlnet-base")
+    seen = look(subject, PAIR[0], second=PAIR[1])
+    side = seen.sides["text"]
+    assert side.text_of[0] == 0
+    assert (seen.start, side.ids[-1]) == (len(side.ids) - 1, subject.tokenizer.start)
+    np.testing.assert_allclose(seen.arrays["shares"][0, 0], seen.arrays["encoder.rollout"][0, -1], atol=1e-6)
 
 
 def test_the_place_of_the_token_that_stands_for_all_is_told(home: Path) -> None:

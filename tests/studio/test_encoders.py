@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from regard.config import kinds
 from regard.look import look, open_run
+from regard.models import Encoder, ModelConfig
 from regard.studio.app import make_app
+from regard.studio.runs import ENCODERS
 from tests.untrained import PAIR, TEXT, write_classifier, write_reader
 
 TASKS = ("pair", "mlm", "answer", "classify")
@@ -30,6 +33,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(runs: Path) -> Iterator[TestClient]:
     with TestClient(make_app(runs), base_url="http://localhost") as client:
         yield client
+
+
+def test_every_kind_of_encoder_is_known_without_torch() -> None:
+    assert {kind for kind, config in kinds(ModelConfig).items() if issubclass(config, Encoder)} == set(ENCODERS)
 
 
 def test_what_they_read_is_listed(client: TestClient) -> None:
