@@ -32,6 +32,7 @@ from regard.tasks.filling import MaskFiller
 from regard.tasks.masked_reading import MaskedReader
 from regard.tasks.masking import IGNORED
 from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, Pairs, Rows, sentences
+from regard.tasks.plm import PermutedWords
 
 
 @dataclass(frozen=True)
@@ -173,8 +174,11 @@ class MaskedWordsTask:
 
 
 def load_filler(folder: str | Path) -> MaskFiller:
-    """What fills in masked words, of a run folder; a run of another task is refused."""
+    """What fills in masked words, of a run folder that learnt it by masks or by permuted texts; others are refused."""
     run = Run(folder)
+    task = task_of(run, TaskConfig, "find masked words")
+    if isinstance(task, PermutedWords):
+        return task.load(run)
     return task_of(run, MaskedWords, "find masked words").load(run)
 
 

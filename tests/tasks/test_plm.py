@@ -59,6 +59,17 @@ def test_words_are_predicted_from_those_around_them(folder: Path) -> None:
         assert verbs.masks[0][0].token in does
 
 
+def test_verbs_use_it(folder: Path, regard: Say) -> None:
+    code, out, err = regard("fill", folder / "run", "--text", "The cat [MASK].")
+    assert code == 0, err
+    assert out.startswith("the cat ")
+    code, out, err = regard("embed", folder / "run", "--pool", "cls", "--json", "The cat purrs.")
+    assert code == 0, err
+    assert len(json.loads(out)["vector"]) == 32
+    look = json.loads(regard("look", folder / "run", "The cat purrs.", "--json")[1])
+    assert look["sides"]["text"]["tokens"][-2:] == ["</s>", "<s>"]
+
+
 def test_texts_are_closed_by_end_and_start(folder: Path) -> None:
     model, tokenizer = load_both(Run(folder / "run"))
     assert isinstance(model, TwoStreamModel)
