@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from regard.models import Encoder, EncoderModel, TwoStreamModel
@@ -13,15 +14,16 @@ ORDER = torch.tensor([[3, 0, 4, 1, 5, 2]])  # the rank of each place
 VISIBLE = ORDER.unsqueeze(1) < ORDER.unsqueeze(2)
 
 
-def model() -> TwoStreamModel:
-    found = built(get("xlnet-base", **SMALL))
+def model(**changes: object) -> TwoStreamModel:
+    found = built(get("xlnet-base", **SMALL, **changes))
     assert isinstance(found, TwoStreamModel)
     return found
 
 
+@pytest.mark.parametrize("position", ["transformer-xl", "rotary", "learned", "relative", "alibi", "t5"])
 @torch.no_grad()
-def test_a_prediction_depends_on_what_comes_before_in_the_order_and_on_nothing_else() -> None:
-    streams, text, places = model(), tokens(1, 6), torch.arange(6).unsqueeze(0)
+def test_a_prediction_depends_on_what_comes_before_in_the_order_and_on_nothing_else(position: str) -> None:
+    streams, text, places = model(position=position), tokens(1, 6), torch.arange(6).unsqueeze(0)
     before = streams.predict(text, VISIBLE, places)[0]
     for place in range(6):
         changed = text.clone()
