@@ -43,10 +43,11 @@ OF_PLACES = ("mrr", "recall_at_1", "loss")
 class Relating(TaskConfig, kind="similar"):
     """Make vectors of texts whose cosines rank pairs: as their scores do, or what belongs together before all else.
 
-    Pairs with scores learn their order (`order_loss`), pairs that belong together are told from the others of their
-    batch and from their negatives (`match_loss`), both at a `temperature`. `pooling` is the mean of all states, or the
-    state of the first token. A text of more than `max_length` tokens is cut, and how many are is said. A batch has at
-    most `batch_texts` pairs.
+    Of pairs with scores the `objective` is that cosines go from 0 for the lowest to 1 for the highest, by squared error
+    ("square"), or that they come in the same order ("order": `order_loss`). Pairs that belong together are told from
+    the others of their batch and from their negatives (`match_loss`). Both of these have a `temperature`. `pooling` is
+    the mean of all states, or the state of the first token. A text of more than `max_length` tokens is cut, and how
+    many are is said. A batch has at most `batch_texts` pairs.
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {
@@ -66,6 +67,7 @@ class Relating(TaskConfig, kind="similar"):
     train: RelatedData = RelatedData()
     valid: RelatedData = RelatedData()
     pooling: Literal["mean", "cls"] = "mean"
+    objective: Literal["square", "order"] = "square"
     temperature: Positive = 0.05
     tokenizer: Kind = "wordpiece"
     pieces: Size | None = None
@@ -114,6 +116,8 @@ class RelatingTask:
         if not (folder / TOKENS / HEADER).exists():
             self.find_scale(folder)
         self.scale = Scale.read(folder)
+        scores = [pair.score for pair in self.valid if pair.score is not None]
+        self.valid_scale = self.scale or (Scale(min(scores), max(scores)) if scores else None)
         if not self.run.tokenizer_path.exists():
             say("training the tokenizer")
             texts = _Texts(config.train.open())
@@ -183,13 +187,19 @@ class RelatingTask:
         embedder = self.embedder(model)
         left, right = vectors(embedder, firsts), vectors(embedder, seconds)
         if self.scale is not None:
-            marks = torch.tensor([int(mark[0]) for mark in third], device=left.device)
-            return order_loss((left * right).sum(-1), marks, self.config.temperature) * count, count
+            shares = torch.tensor([int(mark[0]) / STEPS for mark in third], device=left.device)
+            return self.score_loss((left * right).sum(-1), shares) * count, count
         negatives = [row for row in third if len(row)]
         if negatives:
             right, count = torch.cat([right, vectors(embedder, negatives)]), count + sum(map(len, negatives))
         belong = right_ones([row.tobytes() for row in firsts], [row.tobytes() for row in (*seconds, *negatives)])
         return match_loss(left, right, belong.to(left.device), self.config.temperature) * count, count
+
+    def score_loss(self, near: Tensor, shares: Tensor) -> Tensor:
+        """Of cosines, where the scores are at these shares of their scale."""
+        if self.config.objective == "square":
+            return F.mse_loss(near, shares)
+        return order_loss(near, shares, self.config.temperature)
 
     def embedder(self, model: Model) -> Embedder:
         return Embedder(cast(EncoderModel, model), self.tokenizer, self.config.pooling, self.config.max_length)
@@ -209,9 +219,9 @@ class RelatingTask:
         losses = []
         for start in range(0, len(self.valid), self.config.batch_texts):
             some = slice(start, start + self.config.batch_texts)
-            if found.gold is not None:
-                near, gold = torch.from_numpy(found.cosines[some]), torch.from_numpy(found.gold[some])
-                losses.append(order_loss(near, gold, self.config.temperature))
+            if found.gold is not None and self.valid_scale is not None:
+                shares = torch.from_numpy(self.valid_scale.inside(found.gold[some]))
+                losses.append(self.score_loss(torch.from_numpy(found.cosines[some]), shares))
                 continue
             left, right = torch.from_numpy(found.firsts[some]), torch.from_numpy(found.seconds[some])
             belong = right_ones(*zip(*((pair.first, pair.second) for pair in self.valid[some]), strict=True))

@@ -65,6 +65,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for part, count in (("train", 120), ("valid", 30)):
             write(folder / f"{name}.{part}.tsv", count, count)
         assert main([*command(folder, name, folder / name), *MODEL]) == 0
+    assert main([*command(folder, "scored", folder / "ordered"), *MODEL, "--objective", "order"]) == 0
     write_texts(folder / "text.txt", 100, 0)
     words = ["pretrain", "mlm", "--train", str(folder / "text.txt"), "--run", str(folder / "bert"), *TINY, *QUICK]
     assert main([*words, "--max-steps", "20", "--validate-every", "20"]) == 0
@@ -76,12 +77,13 @@ def command(home: Path, data: str, run: Path, *more: str) -> list[str]:
     return ["train", "similar", *files, "--run", str(run), *STEPS, *more]
 
 
-def test_texts_with_high_scores_come_near(home: Path, regard: Say) -> None:
-    embedder = library.load(home / "scored")
+@pytest.mark.parametrize("run", ["scored", "ordered"])
+def test_texts_with_high_scores_come_near(home: Path, regard: Say, run: str) -> None:
+    embedder = library.load(home / run)
     assert isinstance(embedder, Embedder)
     one, alike, other = embedder(["The old cat purrs.", "The small cat climbs.", "The old dog digs."])
     assert one @ alike > one @ other + 0.3
-    code, out, _ = regard("evaluate", home / "scored", "--data", home / "scored.valid.tsv", "--json")
+    code, out, _ = regard("evaluate", home / run, "--data", home / "scored.valid.tsv", "--json")
     result = json.loads(out)
     assert code == 0
     assert result["spearman"] > 0.8
