@@ -153,6 +153,16 @@ class Documents:
         return sum(document.size for document in self)
 
 
+@dataclass(frozen=True)
+class Listed(Documents):
+    """Those that someone else gives."""
+
+    documents: Iterable[Document]
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)
+
+
 def bytes_in(documents: Iterable[Document]) -> int:
     """The size of the texts in UTF-8."""
     return documents.size if isinstance(documents, Documents) else sum(document.size for document in documents)

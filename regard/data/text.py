@@ -160,8 +160,15 @@ def evenly(examples: Iterable[Sequence[str]], most: int = SAMPLE) -> list[str]:
 
 
 def sampled(documents: Iterable[Document], kind: str) -> Iterable[Document]:
-    """What a tokenizer of a kind is learnt from; one of characters has to see them all."""
-    return documents if kind == "char" else Sampled(documents)
+    """What a tokenizer of a kind is learnt from, in memory, for it is read several times; one of characters has to see
+    them all."""
+    return documents if kind == "char" else [kept(document) for document in Sampled(documents)]
+
+
+def kept(document: Document) -> Document:
+    """In memory, with the same lines."""
+    lines = list(document)
+    return Document(document.name, lambda: lines)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from regard.config import Config, ConfigError, Size
 from regard.data.catalogue import data_set, open_data
-from regard.data.documents import Document
+from regard.data.documents import Document, Listed
 from regard.data.files import DataError, PairFile, ParallelFiles
 from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
@@ -213,8 +213,7 @@ class TextData(Examples):
     def open(self) -> Iterable[Document]:
         """Documents, each of which gives its lines."""
         if self.name is not None:
-            documents: Iterable[Document] = super().open()
-            return documents
+            return Listed(super().open())
         return self.read() if self.count is None else FirstLines(self.read(), self.count)
 
     def read(self) -> Iterable[Document]:

@@ -49,21 +49,21 @@ class LanguageModelling(TaskConfig, kind="lm"):
 
     Training text is one long stream of tokens, cut into windows of `context` tokens at another place in each epoch;
     where a window holds several texts, a Transformer reads each as if it stood alone.
-    Validation scores every token of its text once, with at least half a context before it; with `validated`, only the
-    first so many. Without a text of its own, it is given the last tenth of the training text.
+    Validation scores every token of its text once, with at least half a context before it: the first `validated`, or
+    all, where that is none. Without a text of its own, it is given the last tenth of the training text.
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {"bits_per_byte": False, "perplexity": False, "loss": False}
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
-    preset: ClassVar[str] = "writer"
-    usual: ClassVar[Mapping[str, Any]] = {"batch_tokens": 4096}
+    preset: ClassVar[str] = "gpt-tiny"
+    usual: ClassVar[Mapping[str, Any]] = {"batch_tokens": 2048, "max_steps": 1000, "validate_every": 250}
 
     train: TextData = TextData()
     valid: TextData = TextData()
     tokenizer: Literal["bpe", "unigram", "char", "byte"] = "bpe"
     pieces: Size | None = None
     context: Size = 256
-    validated: Size | None = None
+    validated: Size | None = 1 << 16
 
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, TextWriterConfig):

@@ -87,7 +87,7 @@ PRESETS = (
         "gpt-tiny",
         modern(layers=4, width=192, heads=6, kv_heads=2, vocabulary=2_000),
         OURS,
-        note="for minutes on a few cores",
+        note="what `regard train lm` takes unless told: for minutes on a few cores",
     ),
     Preset(
         "gpt-char",
@@ -110,7 +110,7 @@ PRESETS = (
         "writer",
         writer(layers=4, width=192, heads=6, dropout=0.1, context=256),
         paper="Radford et al. 2019, Language Models are Unsupervised Multitask Learners, made small",
-        note="what `regard train lm` takes unless told: GPT-2's make for minutes on a few cores",
+        note="GPT-2's make for minutes on a few cores",
     ),
     Preset(
         "lstm-writer",
