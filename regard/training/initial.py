@@ -37,7 +37,10 @@ class Initial(Config):
     one above it, down to the tables. Howard and Ruder 2018, arXiv:1801.06146; Clark et al. 2020, arXiv:2003.10555.
 
     With a `rank` the weights that come from it stay as they are, and adapters of that rank learn beside its matrices,
-    at `scale` / rank; in the trained run they are merged. Hu et al. 2021, arXiv:2106.09685."""
+    at `scale` / rank; in the trained run they are merged. Hu et al. 2021, arXiv:2106.09685.
+
+    A `fresh` model takes shape and tokenizer alone and learns from nothing: what pre-training is worth is told by it.
+    """
 
     run: str
     frozen: bool = False
@@ -45,8 +48,11 @@ class Initial(Config):
     layer_decay: Annotated[float, Within(low=0.01, high=1)] = 1.0
     rank: Count = 0
     scale: Positive = 16.0
+    fresh: bool = False
 
     def check(self) -> None:
+        if self.fresh and (self.rank or self.frozen or self.frozen_layers or self.layer_decay != 1):
+            raise ConfigError("initial.fresh: what learns from nothing has no weights to keep or to slow down")
         if self.rank and (self.frozen or self.frozen_layers or self.layer_decay != 1):
             raise ConfigError(
                 "initial.rank: with adapters all that comes from the run stays as it is; name nothing else"
@@ -80,6 +86,9 @@ def take_weights(initial: Initial, model: Model, run: Run) -> None:
     What the reader adds to it (a mix of layers) keeps its fresh weights; what only the other run has (an output layer)
     stays behind. Where both pool alike, the weights of that are taken too.
     """
+    if initial.fresh:
+        write_text(run.path / TAKEN, json.dumps({"weights": [], "pool": []}, indent=2) + "\n")
+        return
     reader, path = reader_in(model, initial), Run(initial.run).weights_path
     weights, own = read_tensors(path), dict(reader.named_parameters())
     inside = "reader." if any(name.startswith("reader.") for name in weights) else ""  # of a labeller's run

@@ -34,13 +34,15 @@ from regard.training.records import Listen
 from regard.training.schedules import InverseRoot, ScheduleConfig
 
 EXPLODED = 3  # times the first loss, or times 1 where that was smaller: what is tuned may begin near 0
+PACED = 10  # steps after which a run that ends by the clock knows its pace
 TOLD_EVERY = 10  # steps between records; on other devices a record is also where the loop waits for a number
 
 
 @dataclass(frozen=True)
 class Training(Config):
     """How to train. A run ends at `max_steps`, after `max_minutes`, or when `patience` validations in a row were no
-    better than the best (0: never) by `metric`, the task's own unless named.
+    better than the best (0: never) by `metric`, the task's own unless named. Where time ends it, the schedule falls by
+    the clock: a run that is resumed then follows its pace, no longer step by step the same rates.
 
     `precision` is that of matrix products: bf16 by itself only on a device that gains from it. `compile` lets torch
     compile the layers: a minute or more at first, worth it for long runs on an accelerator.
@@ -157,7 +159,7 @@ class Trainer:
         if self.config.clip is not None:
             nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.progress.step += 1
-        scale_rates(self.optimisers, self.config.schedule.factor(self.progress.step, self.config.max_steps))
+        scale_rates(self.optimisers, self.config.schedule.factor(self.progress.step, self.planned()))
         for optimiser in self.optimisers:
             optimiser.step()
             optimiser.zero_grad()
@@ -177,6 +179,13 @@ class Trainer:
             if parameter.grad is not None:
                 parameter.grad /= count
         return total, count
+
+    def planned(self) -> int:
+        """How many steps the run will have: all of them, or as many as fit into its time at the pace so far."""
+        minutes, done, seconds = self.config.max_minutes, self.progress.step - 1, self.progress.seconds
+        if minutes is None or done < PACED or not seconds:
+            return self.config.max_steps
+        return min(self.config.max_steps, int(done * 60 * minutes / seconds))
 
     def ending(self) -> str:
         """Why the run is over, empty while it is not."""

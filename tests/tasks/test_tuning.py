@@ -206,3 +206,23 @@ def test_what_cannot_be_frozen_or_slowed_is_refused(folder: Path, tmp_path: Path
     assert (code, "layer_decay: 1.5 is not allowed" in err) == (2, True)
     with pytest.raises(ConfigError, match="no layers to learn at different rates"):
         depths(Classifier().build().reader)  # type: ignore[arg-type]
+
+
+def test_a_fresh_model_takes_shape_and_pieces_alone_also_when_resumed(
+    folder: Path, tmp_path: Path, regard: Say
+) -> None:
+    run = Run(tmp_path / "run")
+    code, _, err = regard(*classify(folder, run.path, "bert", "--fresh", "--max-steps", "4", "--validate-every", "2"))
+    assert code == 0, err
+    before, after = (read_tensors(path / "model.safetensors") for path in (folder / "bert", run.path))
+    assert load_tokenizer(run) == load_tokenizer(Run(folder / "bert"))
+    shared = [name for name, tensor in before.items() if f"reader.{name}" in after and tensor.dim() == 2]
+    assert shared
+    assert not any(torch.allclose(before[name], after[f"reader.{name}"], atol=1e-2) for name in shared)
+    whole = read_tensors(run.checkpoint(4) / "model.safetensors")
+    shutil.rmtree(run.checkpoint(4))
+    resume(run)
+    again = read_tensors(run.checkpoint(4) / "model.safetensors")
+    assert all(torch.equal(again[name], tensor) for name, tensor in whole.items())
+    code, _, err = regard(*classify(folder, tmp_path / "other", "bert", "--fresh", "--layer-decay", "0.8"))
+    assert (code, "no weights to keep" in err) == (2, True)

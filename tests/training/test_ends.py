@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from regard.models import Model
 from regard.nn.block import StackLayers
 from regard.tasks.base import Validation
 from regard.tasks.translation import TranslationTask
+from regard.training import loop
 from regard.training.loop import TrainingError
 from regard.training.records import read_records
 from regard.training.session import Recipe, resume, start
@@ -67,6 +69,22 @@ def test_an_unknown_metric_names_the_nearest(tmp_path: Path, recipe: Recipe) -> 
     with pytest.raises(ValueError, match="metric: the task has no 'chrff': did you mean 'chrf'"):
         start(run, change(recipe, {"metric": "chrff"}))
     assert not run.path.exists()
+
+
+def test_where_time_ends_a_run_the_rate_falls_by_the_clock(
+    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks = itertools.count()
+    monkeypatch.setattr(loop.time, "monotonic", lambda: 0.1 * next(ticks))
+    schedule = {"kind": "stable-decay", "warmup": 2, "decay": 0.5}
+    run = Run(tmp_path / "run")
+    start(run, change(recipe, {"max_minutes": 0.25, "max_steps": 9999, "validate_every": 9999, "schedule": schedule}))
+    records = read_records(run.metrics_path)
+    assert records[-1]["reason"] == "time is up"
+    rates = {one["step"]: one["rate"] for one in records if one["event"] == "step"}
+    last = records[-1]["step"]
+    assert rates[last // 30 * 10] == pytest.approx(5e-3)  # a third of the way
+    assert 0 < rates[last] < 5e-4
 
 
 def test_a_run_that_is_over_is_not_trained_on(tmp_path: Path, recipe: Recipe) -> None:

@@ -1,0 +1,1 @@
+"""One script per toolkit: tunes the model as its user would."""
