@@ -35,8 +35,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Record:
-    """Accuracy of the weights at the end, and how often the training texts were read. Loading, tokenizing and scoring do
-    not count in the seconds."""
+    """Accuracy of the weights at the end, and how often the training texts were read. Loading, tokenizing and scoring
+    do not count in the seconds."""
 
     accuracy: float
     seconds: float
