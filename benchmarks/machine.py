@@ -63,3 +63,9 @@ def foreign_work() -> float:
     everyone = (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
     own = os.times()
     return everyone - time.process_time() - own.children_user - own.children_system
+
+
+def work_of(process: int) -> float:
+    """Core-seconds that a process has worked."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -37,7 +37,7 @@ SIDES = (
 )
 BAR_ST, BAR_ONNX, BAR_INT8 = 1.2, 1.0, 1.5  # to sentence-transformers, to the best fp32 graph, to our own fp32
 EQUAL = 1e-4  # how far fp32 may be from sentence-transformers, in any value of a vector of length 1
-SMOKE = {"texts": 100, "times": 1, "rounds": 1}
+SMOKE = {"texts": 50, "pairs": 20, "times": 1, "rounds": 1}
 Results = Sequence[Result[Record]]
 
 
@@ -49,17 +49,18 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=positive, default=5, help="how often every side has its turn")
     parser.add_argument("--texts", type=positive, default=2000, help="how many are embedded")
+    parser.add_argument("--pairs", type=positive, default=5000, help="of each set, at most, by which they are scored")
     parser.add_argument("--times", type=positive, default=1, help="how often they are embedded in a turn")
     add_sides(parser, SIDES)
     return parse(parser, SMOKE, "all that was measured")
 
 
 @contextmanager
-def prepared(count: int) -> Iterator[Path]:
+def prepared(texts: int, pairs: int) -> Iterator[Path]:
     """A folder with texts and weights as each side reads them, until it is no longer needed."""
     with TemporaryDirectory(prefix="regard-benchmark-") as folder:
         print("preparing", file=sys.stderr)
-        call(sys.executable, "-m", "benchmarks.embedding.prepare", folder, str(minilm()), str(count))
+        call(sys.executable, "-m", "benchmarks.embedding.prepare", folder, str(minilm()), str(texts), str(pairs))
         try:
             call(str(ENCODERS.python()), "-m", "benchmarks.embedding.convert", folder)
         except UnavailableError as reason:
@@ -156,7 +157,7 @@ def verdicts(results: Results, folder: Path) -> list[str]:
 
 def main() -> None:
     given = arguments()
-    with prepared(given.texts) as folder:
+    with prepared(given.texts, given.pairs) as folder:
         results: list[Result[Record]] = run_rounds(
             chosen(SIDES, given.sides),
             given.rounds,

@@ -1,4 +1,7 @@
-"""The texts, and the weights as each side reads them: `python -m benchmarks.embedding.prepare FOLDER MINILM COUNT`."""
+"""Texts, and the weights as our side reads them: `python -m benchmarks.embedding.prepare FOLDER MINILM COUNT PAIRS`.
+
+So many texts to be timed, and so many pairs of each set, at most, by which vectors are scored.
+"""
 
 from __future__ import annotations
 
@@ -48,19 +51,20 @@ def mixed(count: int) -> list[str]:
     return texts
 
 
-def judged() -> dict[str, dict[str, list[object]]]:
+def judged(most: int) -> dict[str, dict[str, list[object]]]:
     found = {}
     for name in SCORED:
-        pairs = list(open_data(name, split="valid", form="judged"))
+        pairs = list(open_data(name, split="valid", count=most, form="judged"))
         parts = {"first": [one.first for one in pairs], "second": [one.second for one in pairs]}
         found[name] = {**parts, "scores": [one.score for one in pairs]}
     return found
 
 
 def main() -> None:
-    folder, minilm, count = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    folder, minilm = Path(sys.argv[1]), Path(sys.argv[2])
+    count, pairs = int(sys.argv[3]), int(sys.argv[4])
     (folder / TEXTS).write_text(json.dumps(mixed(count)), encoding="utf-8")
-    (folder / JUDGED).write_text(json.dumps(judged()), encoding="utf-8")
+    (folder / JUDGED).write_text(json.dumps(judged(pairs)), encoding="utf-8")
     (folder / "minilm").symlink_to(minilm)
     import_source(minilm, folder / "regard")
 

@@ -26,7 +26,9 @@ from regard.tasks.translator import padded
 POOLS = ("mean", "cls")
 FRAME = 2  # the start and the end around a text
 LONGEST = 512  # tokens of a text, where a model sets no limit
-BATCH_TOKENS = 4096  # that are read at once, padding included
+BATCH_TOKENS = 1024  # that are read at once, padding included: what a core computes of them stays in its cache
+WIDE = 16_384  # the same on other devices, which want more to do at a time
+ENOUGH = 3 / 8  # of these tokens make a batch, where the next text is longer: texts of one length need no mask
 SECTION = "embedding"  # of a run's config: {"pool": …}, where a model was made for one way to pool
 
 Vectors = NDArray[np.float32]
@@ -62,7 +64,7 @@ class Embedder:
         rows, cut = framed_rows(self.tokenizer, texts, self.longest)
         if cut and say is not None:
             say(f"{cut:,} of {len(texts):,} texts have more than {self.longest:,} tokens and were read up to there")
-        batches = list(by_tokens(rows, batch))
+        batches = list(by_tokens(rows, batch, BATCH_TOKENS if self.device.type == "cpu" else WIDE))
 
         def work(chosen: Sequence[int]) -> Vectors:
             with torch.no_grad():
@@ -105,13 +107,17 @@ def framed_rows(tokenizer: Tokenizer, texts: Sequence[str], longest: int) -> tup
 
 
 def by_tokens(rows: Sequence[Sequence[Any]], most: int, tokens: int = BATCH_TOKENS) -> Iterable[list[int]]:
-    """The numbers of rows of similar length: at most so many, and no more tokens than are read at once."""
+    """The numbers of rows of similar length: at most so many, and no more tokens than are read at once; of one length
+    where that is enough."""
     batch: list[int] = []
+    longest = 0
     for i in sorted(range(len(rows)), key=lambda i: len(rows[i])):
-        if batch and (len(batch) == most or len(rows[i]) * (len(batch) + 1) > tokens):
+        full = len(batch) == most or len(rows[i]) * (len(batch) + 1) > tokens
+        if batch and (full or (len(rows[i]) > longest and longest * len(batch) >= ENOUGH * tokens)):
             yield batch
             batch = []
         batch.append(i)
+        longest = len(rows[i])
     if batch:
         yield batch
 

@@ -148,6 +148,7 @@ def test_batches_change_nothing_and_the_order_is_kept(embedder: Embedder) -> Non
     np.testing.assert_allclose(together, np.tile(alone, (5, 1)), atol=1e-5)
     assert sorted(i for batch in by_tokens([[0] * n for n in (5, 1, 9, 2)], 3, 10) for i in batch) == [0, 1, 2, 3]
     assert list(by_tokens([[0] * 9, [0] * 9, [0]], 3, 10)) == [[2], [0], [1]]
+    assert list(by_tokens([[0] * n for n in (3, 4, 3, 4)], 9, 16)) == [[0, 2], [1, 3]]  # no mask is needed
 
 
 def test_a_text_that_is_too_long_is_cut_and_said(embedder: Embedder) -> None:
