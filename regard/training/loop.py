@@ -213,6 +213,7 @@ class Trainer:
             {
                 "event": "step",
                 "step": self.progress.step,
+                "planned": self.planned(),
                 "epoch": self.progress.epoch,
                 "loss": loss,
                 "rate": rate,

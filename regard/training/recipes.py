@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from regard.checkpoint import Run
-from regard.config import ConfigError, change, from_dict, kinds, nearest, to_dict
-from regard.data.catalogue import DATA_SETS
+from regard.config import ConfigError, change, fields_of, from_dict, kinds, nearest, to_dict
+from regard.data.catalogue import DATA_SETS, data_set
 from regard.models import ModelConfig
 from regard.tasks.base import TaskConfig
 from regard.training.initial import reader_of
@@ -44,8 +44,7 @@ def make_recipe(
     kind = task_of(fields["kind"])
     if data and not kind.needed:
         raise ConfigError(f"the task {kind.kind!r} makes its own examples: leave {' and '.join(data)} out")
-    spared = {part for part in data if part not in kind.needed and "name" in data[part]}
-    fields |= {part: where for part, where in data.items() if part not in spared}  # a named set has more splits
+    fields |= {part: where for part, where in data.items() if part in kind.needed or is_there(kind, part, where)}
     missing = [part for part in kind.needed if not fields.get(part)]
     if missing:
         raise ConfigError(
@@ -93,6 +92,13 @@ def usual_training(model: ModelConfig) -> Training:
         optimiser=MuonAndAdamW(rate=2.4e-3 * scale, matrix_rate=8e-3 * scale),
         schedule=StableDecay(warmup=100, decay=0.9),
     )
+
+
+def is_there(kind: type[TaskConfig], part: str, where: Mapping[str, Any]) -> bool:
+    """Whether data that a task can do without is to be used: of a named set, if the task takes it and it is there."""
+    if "name" not in where:
+        return True
+    return part in fields_of(kind) and where.get("split") in data_set(where["name"]).splits
 
 
 class RecipeLoader(yaml.SafeLoader):

@@ -91,9 +91,10 @@ class PlainLines:
             if time.monotonic() - self.last < self.every:
                 return
             self.last = time.monotonic()
-            left = duration((self.total - record["step"]) * record["seconds_per_step"])
+            total = record.get("planned", self.total)  # where time ends the run, as many steps as will fit into it
+            left = duration((total - record["step"]) * record["seconds_per_step"])
             self._say(
-                f"step {record['step']:,}/{self.total:,}  loss {record['loss']:.3f}  "
+                f"step {record['step']:,}/{total:,}  loss {record['loss']:.3f}  "
                 f"{record['tokens_per_second']:,.0f} tokens/s  {left} left"
             )
         elif event == "validation":
@@ -135,7 +136,8 @@ class Bar:
     def __call__(self, record: Record) -> None:
         if record["event"] == "step":
             speed = f"{record['tokens_per_second']:,.0f}"
-            self.progress.update(self.task, completed=record["step"], loss=f"{record['loss']:.3f}", speed=speed)
+            done = {"completed": record["step"], "total": record.get("planned", self.progress.tasks[0].total)}
+            self.progress.update(self.task, **done, loss=f"{record['loss']:.3f}", speed=speed)
         elif record["event"] == "validation":
             metrics = "  ".join(f"{name} {value:.3f}" for name, value in record["metrics"].items())
             self.live.console.print(f"step {record['step']:,}  {metrics}", markup=False)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from regard.checkpoint import Run
 from regard.config import ConfigError, from_dict, to_dict
+from regard.data.files import DataError
 from regard.training.recipes import make_recipe, read_file, where
 from regard.training.session import Recipe
 from regard.zoo import get
@@ -77,6 +79,16 @@ def test_data_is_named_by_file_files_or_set() -> None:
     assert where(("a.en", "a.de"), "valid") == {"source": "a.en", "target": "a.de"}
     assert where("phrasebook", "valid") == {"name": "phrasebook", "split": "valid"}
     assert where({"file": "a.tsv", "count": 3}, "train") == {"file": "a.tsv", "count": 3}
+
+
+def test_a_named_set_is_validated_on_its_own_split_where_the_task_takes_one() -> None:
+    def made(task: str, name: str) -> dict[str, Any]:
+        return to_dict(make_recipe(task, {split: where(name, split) for split in ("train", "valid")}).task)
+
+    assert made("lm", "tinyshakespeare")["valid"]["split"] == "valid"
+    assert "valid" not in made("fewshot", "trec")  # its classes are divided instead
+    with pytest.raises(DataError, match="unknown data set 'shakespeare'"):
+        make_recipe("lm", {"train": {"file": "a"}, "valid": {"name": "shakespeare", "split": "valid"}})
 
 
 def test_training_without_data_says_what_to_give() -> None:

@@ -44,3 +44,9 @@ def test_plain_lines_go_to_the_standard_error_of_the_moment(capsys: pytest.Captu
     lines = PlainLines(100)
     lines({"event": "note", "step": 1, "text": "resumed"})
     assert capsys.readouterr().err == "resumed\n"
+
+
+def test_time_left_is_that_of_the_steps_that_will_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    record = {"event": "step", "step": 20, "loss": 1.0, "tokens_per_second": 100.0, "seconds_per_step": 0.5}
+    PlainLines(1000)({**record, "planned": 80})
+    assert capsys.readouterr().err == "step 20/80  loss 1.000  100 tokens/s  0:30 left\n"
