@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# A process for each core, each with whole files: what a file trains once is trained once.
+SPREAD := --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .PHONY: help setup demo test test-slow check format bench clean
 
@@ -28,10 +30,10 @@ demo: $(STAMP)
 	$(BIN)/regard demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(SPREAD)
 
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(BIN)/python -m pytest $(SPREAD) -m "slow or not slow"
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

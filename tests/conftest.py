@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 
 # Some virtual machines advertise AMX and trap on it, which ends the process in the first bf16 product.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # models are tiny here: two threads would only wait for each other
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started behind a shell's &: its children would not hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from collections.abc import Callable
 

@@ -57,7 +57,7 @@ def look(
     heads = chosen_heads(subject, without)
     if isinstance(subject.model, TextLabeller):
         if target is not None:
-            raise ValueError("a classifier writes no target; leave it out")
+            raise ValueError("a classifier reads one text and writes none; leave the second out")
         if mask:
             check_masks(subject)
         return look_at_labels(subject, text, second, heads, layers)
