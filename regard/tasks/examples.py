@@ -225,7 +225,8 @@ class TextData(Examples):
 def held_apart(
     train: TextData, valid: TextData, say: Callable[[str], None]
 ) -> tuple[Iterable[Document], Iterable[Document]]:
-    """Text to train on and to validate on: the end of the one, where no other is given."""
+    """Text to train on and to validate on: the end of the one, where no other is given. Both are looked for at once, so
+    that a missing file is named before the tokenizer takes its time."""
     documents = train.open()
     if valid.given:
         return documents, valid.open()

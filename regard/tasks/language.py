@@ -15,13 +15,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import HELD, TOKENS, Run, load_both, load_tokenizer
+from regard.checkpoint import HELD, TOKENS, Run, load_both
 from regard.config import ConfigError, Size, change
 from regard.data.corpus import Rowing, document_rows, tokenized
 from regard.data.documents import bytes_in
 from regard.data.files import DataError
-from regard.data.text import Pieces, Texts, sampled
-from regard.data.tokenizers import Tokenizer
+from regard.data.text import Pieces
 from regard.data.windows import Windows
 from regard.decoding import Decoding, complete
 from regard.decoding.spelling import BAD
@@ -35,6 +34,7 @@ from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TextData, held_apart
 from regard.tasks.generator import Generator
+from regard.tasks.plain_text import text_tokenizer
 from regard.tasks.scoring import measure, shifted, unknown
 
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
@@ -84,15 +84,8 @@ class LanguageTask:
     def __init__(self, config: LanguageModelling, folder: Path, say: Say) -> None:
         self.config, self.metrics = config, config.metrics
         folder.mkdir(parents=True, exist_ok=True)
-        train, valid = held_apart(
-            config.train, config.valid, say
-        )  # at once: that a file is missing is said before the tokenizer takes its time
-        path = folder / "tokenizer.json"
-        if not path.exists():
-            say("training the tokenizer")
-            texts = Texts(sampled(train, config.tokenizer))
-            Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(path)
-        self.tokenizer = load_tokenizer(Run(folder))
+        train, valid = held_apart(config.train, config.valid, say)
+        self.tokenizer = text_tokenizer(folder, train, config.tokenizer, config.pieces, say)
         rowing = Rowing(partial(document_rows, end=self.tokenizer.end), joined=True)
         read = partial(tokenized, tokenizer=self.tokenizer, rowing=rowing, say=say)
         self.store = read(folder / TOKENS, Pieces(train), total=partial(bytes_in, train))

@@ -13,13 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import HELD, TOKENS, Run, load_both, load_tokenizer
+from regard.checkpoint import Run, load_both
 from regard.config import ConfigError, Rate, Size
 from regard.data.batches import Batches
-from regard.data.corpus import tokenized
-from regard.data.documents import bytes_in
-from regard.data.files import DataError
-from regard.data.text import Sampled, Texts, sampled
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Encoder, EncoderModel, Model, ModelConfig, TwoStream
 from regard.nn.device import for_use
@@ -31,7 +27,8 @@ from regard.tasks.examples import TextData, held_apart
 from regard.tasks.filling import MaskFiller
 from regard.tasks.masked_reading import MaskedReader
 from regard.tasks.masking import IGNORED
-from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, Pairs, Rows, sentences
+from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, Pairs, Rows
+from regard.tasks.plain_text import passage_stores, text_tokenizer
 from regard.tasks.plm import PermutedWords
 
 
@@ -104,24 +101,11 @@ class MaskedWordsTask:
             name: up for name, up in config.metrics.items() if config.next_sentence or name != "next_sentence"
         }
         folder.mkdir(parents=True, exist_ok=True)
-        train, valid = held_apart(
-            config.train, config.valid, say
-        )  # at once: that a file is missing is said before the tokenizer takes its time
-        path = folder / "tokenizer.json"
-        if not path.exists():
-            say("training the tokenizer")
-            texts = Texts(sampled(train, config.tokenizer))
-            Tokenizer.train(texts, config.tokenizer, config.pieces, say, config.lower, mask=True).save(path)
-        self.tokenizer = load_tokenizer(Run(folder))
+        train, valid = held_apart(config.train, config.valid, say)
+        learn = partial(Tokenizer.train, lower=config.lower, mask=True)
+        self.tokenizer = text_tokenizer(folder, train, config.tokenizer, config.pieces, say, learn)
         self.reader = MaskedReader(config, self.tokenizer)
-        read = partial(tokenized, tokenizer=self.tokenizer, rowing=self.reader.rowing, say=say)
-        what = "tokenizing the validation text"
-        self.valid = read(folder / HELD, sentences(Sampled(valid)), what=what)
-        if not len(self.valid):
-            raise DataError("there is no text to validate on: all of its lines are empty")
-        self.store = read(folder / TOKENS, sentences(train), total=partial(bytes_in, train))
-        if not len(self.store):
-            raise DataError("there is no text to train on: all of its lines are empty")
+        self.store, self.valid = passage_stores(folder, train, valid, self.tokenizer, self.reader.rowing, say)
         both: tuple[tuple[str, Rows], ...] = (("training", self.store), ("validation", self.valid))
         self.pairs = {which: Pairs(rows, which) if config.next_sentence else None for which, rows in both}
         say(f"{self.store.tokens(0):,} tokens of training text in {len(self.store):,} passages")

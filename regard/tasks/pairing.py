@@ -106,9 +106,7 @@ class PairingTask:
     def __init__(self, config: Pairing, folder: Path, say: Say) -> None:
         self.config, self.run = config, Run(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self.valid = list(
-            config.valid.pairs()
-        )  # at once: that a file is missing is said before the rest takes its time
+        self.valid = list(config.valid.pairs())  # at once: a missing file is named before the rest takes its time
         if not (folder / LABELS).exists():
             self.find_labels(folder)
         self.labels, self.scale = read_labels(folder), Scale.read(folder)

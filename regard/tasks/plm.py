@@ -12,13 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.checkpoint import HELD, TOKENS, Run, load_both, load_tokenizer
+from regard.checkpoint import Run, load_both
 from regard.config import ConfigError, Count, Size, change
 from regard.data.batches import Batches
-from regard.data.corpus import tokenized
-from regard.data.documents import bytes_in
-from regard.data.files import DataError
-from regard.data.text import Sampled, Texts, sampled
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Model, ModelConfig, TwoStream, TwoStreamModel
 from regard.nn.device import for_use
@@ -26,8 +22,9 @@ from regard.page.html import table
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.examples import TextData, held_apart
 from regard.tasks.filling import MaskFiller
-from regard.tasks.passages import TEXT_FRAME, sentences
+from regard.tasks.passages import TEXT_FRAME
 from regard.tasks.permuted_reading import PermutedReader
+from regard.tasks.plain_text import passage_stores, text_tokenizer
 
 
 @dataclass(frozen=True)
@@ -92,24 +89,11 @@ class PermutedWordsTask:
     def __init__(self, config: PermutedWords, folder: Path, say: Say) -> None:
         self.config, self.metrics = config, config.metrics
         folder.mkdir(parents=True, exist_ok=True)
-        train, valid = held_apart(
-            config.train, config.valid, say
-        )  # at once: that a file is missing is said before the tokenizer takes its time
-        path = folder / "tokenizer.json"
-        if not path.exists():
-            say("training the tokenizer")
-            texts, kind, size = Texts(sampled(train, config.tokenizer)), config.tokenizer, config.pieces
-            Tokenizer.train(texts, kind, size, say, config.lower, mask=True, closes=True).save(path)
-        self.tokenizer = load_tokenizer(Run(folder))
+        train, valid = held_apart(config.train, config.valid, say)
+        learn = partial(Tokenizer.train, lower=config.lower, mask=True, closes=True)
+        self.tokenizer = text_tokenizer(folder, train, config.tokenizer, config.pieces, say, learn)
         self.reader = PermutedReader(config, self.tokenizer)
-        read = partial(tokenized, tokenizer=self.tokenizer, rowing=self.reader.rowing, say=say)
-        what = "tokenizing the validation text"
-        self.valid = read(folder / HELD, sentences(Sampled(valid)), what=what)
-        if not len(self.valid):
-            raise DataError("there is no text to validate on: all of its lines are empty")
-        self.store = read(folder / TOKENS, sentences(train), total=partial(bytes_in, train))
-        if not len(self.store):
-            raise DataError("there is no text to train on: all of its lines are empty")
+        self.store, self.valid = passage_stores(folder, train, valid, self.tokenizer, self.reader.rowing, say)
         say(f"{self.store.tokens(0):,} tokens of training text in {len(self.store):,} parts")
 
     def fit(self, model: ModelConfig) -> ModelConfig:
