@@ -12,6 +12,7 @@ from regard.checkpoint import RunError
 from regard.data.files import DataError
 from regard.data.tokenizers import MASKED, Tokenizer
 from regard.look.capture import look
+from regard.look.parts import Choice
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import EncoderModel
@@ -20,15 +21,6 @@ from regard.tasks.embedding import Embedder, by_tokens
 from regard.tasks.translator import padded
 
 SHOWN = 40  # letters by which a message names a text
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A piece that may stand at a mask, as a person reads it, and how likely it is."""
-
-    token: str
-    id: int
-    probability: float
 
 
 @dataclass(frozen=True)
