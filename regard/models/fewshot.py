@@ -18,6 +18,7 @@ from regard.nn.masks import Mask
 from regard.nn.temporal import TemporalLayers
 
 PLACE = "episode"
+EPS = 1e-6
 
 
 # --- how a label is found ---------------------------------------------------------------------------------------------
@@ -74,7 +75,8 @@ class CentroidLearner(Learner):
 class SnailLearner(LearnerConfig, kind="snail"):
     """Reads the examples as a sequence of (vector, label), the query last and without a label, and says its label.
 
-    Mishra et al. 2018, arXiv:1707.03141.
+    Mishra et al. 2018, arXiv:1707.03141. Vectors are taken from the middle of the examples and made as long as
+    labels, one: what a young reader makes of different texts differs too little to be seen beside them.
     """
 
     layers: TemporalLayers = TemporalLayers()
@@ -97,6 +99,9 @@ class SnailLearnerLayers(Learner):
 
     def forward(self, examples: Tensor, labels: Tensor, queries: Tensor, context: Context) -> Tensor:
         episodes, asked, _ = queries.shape
+        middle = examples.mean(1, keepdim=True)
+        spread = (examples - middle).square().sum(-1).mean(1).sqrt().view(-1, 1, 1) + EPS
+        examples, queries = (examples - middle) / spread, (queries - middle) / spread
         told = torch.cat([examples, F.one_hot(labels, self.ways).to(examples.dtype)], -1)
         told = told.repeat_interleave(asked, 0)  # (E·Q, S, …): a sequence for each query
         last = F.pad(queries.flatten(0, 1).unsqueeze(1), (0, self.ways))

@@ -21,8 +21,11 @@ class InitConfig(Part, family="init"):
         residuals = sum(isinstance(module, Linear) and module.residual for module in model.modules())
         for module in model.modules():
             if isinstance(module, Linear):
-                for piece in torch.split(module.weight, list(module.pieces)):
+                pieces = torch.split(module.weight, list(module.pieces))
+                for piece in pieces:
                     self.matrix(piece, residuals if module.residual else 1)
+                for piece in pieces[1 : module.alike]:
+                    piece.copy_(pieces[0])
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
             elif isinstance(module, Table):

@@ -10,6 +10,7 @@ from regard.nn.cost import Cost
 class Linear(nn.Linear):
     """`pieces`: the output widths of the matrices fused into one; `residual`: it writes to the residual stream.
 
+    `alike`: so many of the first pieces start from the same values, as queries and keys that are to match.
     `called` is false where another layer takes the matrix and computes with it itself: such a layer cannot be replaced
     by one that only answers calls, as int8 and adapters do.
     """
@@ -22,8 +23,10 @@ class Linear(nn.Linear):
         pieces: tuple[int, ...] = (),
         residual: bool = False,
         called: bool = True,
+        alike: int = 1,
     ) -> None:
         self.pieces = pieces or (outputs,)
+        self.alike = alike
         self.residual = residual
         self.called = called
         assert sum(self.pieces) == outputs

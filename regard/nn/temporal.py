@@ -75,12 +75,15 @@ def latest(joined: Tensor, count: int, new: int, keep: Tensor | None) -> Tensor:
 
 
 class CausalAttention(nn.Module):
-    """One head that looks back: (B, T, C) → (B, T, C + values)."""
+    """One head that looks back: (B, T, C) → (B, T, C + values).
+
+    Queries and keys start from the same matrix, so that a step looks at steps like itself before anything is learnt.
+    """
 
     def __init__(self, kernel: KernelConfig, inputs: int, keys: int, values: int) -> None:
         super().__init__()
         self.widths = (keys, keys, values)
-        self.qkv = Linear(inputs, sum(self.widths), pieces=self.widths)
+        self.qkv = Linear(inputs, sum(self.widths), pieces=self.widths, alike=2)
         self.kernel = kernel.build(HeadDims(inputs, 1, 1, keys, values, causal=True), Position(), dropout=0.0)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:

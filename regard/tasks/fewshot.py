@@ -52,7 +52,7 @@ class FewShots(TaskConfig, kind="fewshot"):
         "batch_tokens": 320,
         "max_steps": 800,
         "validate_every": 80,
-        "optimiser": {"kind": "adamw", "rate": 1e-3, "decay": 0.01},
+        "optimiser": {"kind": "adamw", "rate": 2e-3, "decay": 0.01},
         "schedule": {"kind": "stable-decay", "warmup": 50, "decay": 0.5},
         "average": {"kind": "exponential", "decay": 0.99},
     }

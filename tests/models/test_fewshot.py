@@ -77,6 +77,13 @@ def test_labels_matter(learner: LearnerConfig) -> None:
     assert not torch.allclose(model(texts, keep, labels), model(texts, keep, (labels + 1) % 3))
 
 
+def test_snail_sees_small_differences_far_from_zero() -> None:
+    model = built(LEARNERS["snail"])
+    vectors, labels = torch.randn(2, 9, 10, dtype=torch.double), torch.tensor([0, 1, 2, 2, 1, 0]).expand(2, 6)
+    far = model.double().judge(100 + vectors / 10, labels)
+    torch.testing.assert_close(far, model.judge(vectors, labels), rtol=1e-4, atol=1e-4)
+
+
 def test_which_examples_a_query_looks_at_is_seen() -> None:
     model = built(LEARNERS["snail"])
     texts, keep, labels = episodes(2, 3)
