@@ -20,8 +20,8 @@ EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "tag": "regard.cli.evaluate_tagging",
     "answer": "regard.cli.evaluate_answering",
     "similar": "regard.cli.evaluate_relating",
-    "mlm": "regard.cli.evaluate_mlm",
-    "plm": "regard.cli.evaluate_plm",
+    "mlm": "regard.cli.evaluate_pretraining",
+    "plm": "regard.cli.evaluate_pretraining",
     "bilm": "regard.cli.evaluate_bilm",
 }
 PAIRS_ALONE = ("source", "target", "tokenised", "against")  # options of translation

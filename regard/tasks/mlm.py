@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from torch import Tensor
 from regard.checkpoint import Run, load_both
 from regard.config import ConfigError, Rate, Size
 from regard.data.batches import Batches
+from regard.data.documents import Document
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Encoder, EncoderModel, Model, ModelConfig, TwoStream
 from regard.nn.device import for_use
@@ -27,7 +28,7 @@ from regard.tasks.examples import TextData, held_apart
 from regard.tasks.filling import MaskFiller
 from regard.tasks.masked_reading import MaskedReader
 from regard.tasks.masking import IGNORED
-from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, Pairs, Rows
+from regard.tasks.passages import PAIR_FRAME, TEXT_FRAME, InMemory, Pairs, Rows
 from regard.tasks.plain_text import passage_stores, text_tokenizer
 from regard.tasks.plm import PermutedWords
 
@@ -90,6 +91,17 @@ class MaskedWords(TaskConfig, kind="mlm"):
         """The best weights of the run, ready to use."""
         model, tokenizer = load_both(run)
         return MaskFiller(cast(EncoderModel, for_use(model)), tokenizer)
+
+    def scores(self, run: Run, texts: Iterable[Document]) -> dict[str, float]:
+        """Metrics over hidden words of some texts, and how many passages and tokens these are; nothing of no text."""
+        filler = self.load(run)
+        reader = MaskedReader(self, filler.tokenizer)
+        held = InMemory(list(reader.passages(texts)))
+        if not len(held):
+            return {}
+        pairs = Pairs(held, "test") if self.next_sentence else None
+        metrics, _ = reader.measure(filler.model, held, pairs, np.arange(len(held)))
+        return {**metrics, "passages": len(held), "tokens": held.tokens}
 
 
 class MaskedWordsTask:

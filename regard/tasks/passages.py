@@ -48,6 +48,10 @@ class InMemory:
     def rows(self, side: int, indices: Any) -> list[Row]:
         return [np.array(self.found[int(i)][side], dtype=np.int64) for i in indices]
 
+    @property
+    def tokens(self) -> int:
+        return sum(len(row[0]) for row in self.found)
+
 
 # --- from texts to rows -----------------------------------------------------------------------------------------------
 

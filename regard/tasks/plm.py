@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from torch import Tensor
 from regard.checkpoint import Run, load_both
 from regard.config import ConfigError, Count, Size, change
 from regard.data.batches import Batches
+from regard.data.documents import Document
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Model, ModelConfig, TwoStream, TwoStreamModel
 from regard.nn.device import for_use
@@ -22,7 +23,7 @@ from regard.page.html import table
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.examples import TextData, held_apart
 from regard.tasks.filling import MaskFiller
-from regard.tasks.passages import TEXT_FRAME
+from regard.tasks.passages import TEXT_FRAME, InMemory
 from regard.tasks.permuted_reading import PermutedReader
 from regard.tasks.plain_text import passage_stores, text_tokenizer
 
@@ -81,6 +82,16 @@ class PermutedWords(TaskConfig, kind="plm"):
         """The best weights of the run, ready to use: what is asked for, is predicted from all that is not."""
         model, tokenizer = load_both(run)
         return MaskFiller(cast(TwoStreamModel, for_use(model)), tokenizer)
+
+    def scores(self, run: Run, texts: Iterable[Document]) -> dict[str, float]:
+        """Metrics over predicted tokens of texts, and how many passages and tokens these are; nothing of no text."""
+        filler = self.load(run)
+        reader = PermutedReader(self, filler.tokenizer)
+        held = InMemory(list(reader.passages(texts)))
+        if not len(held):
+            return {}
+        metrics, _ = reader.measure(cast(TwoStreamModel, filler.model), held, np.arange(len(held)))
+        return {**metrics, "passages": len(held), "tokens": held.tokens}
 
 
 class PermutedWordsTask:

@@ -1,4 +1,4 @@
-"""How `regard evaluate` scores a masked language model: loss, perplexity and accuracy over hidden words."""
+"""How `regard evaluate` scores what was pre-trained by hidden words: loss, perplexity and accuracy of finding them."""
 
 from __future__ import annotations
 
@@ -11,28 +11,22 @@ from regard.cli.options import read_changes
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Over words that are hidden as in training; they compare only between runs that share a tokenizer."""
-    import numpy as np
-
     from regard.checkpoint import Run
     from regard.data.files import DataError
-    from regard.tasks.base import task_of
+    from regard.tasks.base import TaskConfig, task_of
     from regard.tasks.examples import TextData
-    from regard.tasks.masked_reading import MaskedReader
     from regard.tasks.mlm import MaskedWords
-    from regard.tasks.passages import InMemory, Pairs
+    from regard.tasks.plm import PermutedWords
 
     if changes := read_changes(rest):
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     run = Run(options.run)
-    task = task_of(run, MaskedWords, "find masked words")
-    filler = task.load(run)
-    reader = MaskedReader(task, filler.tokenizer)
-    held = InMemory(list(reader.passages(TextData(**where(options)).open())))
-    if not len(held):
+    task = task_of(run, TaskConfig, "find hidden words")
+    assert isinstance(task, MaskedWords | PermutedWords)
+    found = task.scores(run, TextData(**where(options)).open())
+    if not found:
         raise DataError(f"{options.data}: no text (all lines are empty)")
-    pairs = Pairs(held, "test") if task.next_sentence else None
-    metrics, _ = reader.measure(filler.model, held, pairs, np.arange(len(held)))
-    return {**metrics, "passages": len(held), "tokens": sum(len(row[0]) for row in held.found)}
+    return dict(found)
 
 
 def table(result: dict[str, Any]) -> str:
