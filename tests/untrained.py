@@ -55,12 +55,16 @@ def write_reader(
             reader=encoder.inside(), labels=len(labels), **{"pool": LastToken() if closes else FirstToken(), **changes}
         )
         write_labels(folder, labels)
-    elif task == "answer":
-        config = Tagger(reader=encoder.inside())
+    elif task in ("answer", "tag"):
+        config = Tagger(reader=encoder.inside(), labels=len(labels))
+        if task == "tag":
+            write_labels(folder, labels)
     model = config.build()
     randomise(model)
     run = Run(folder)
-    fields = {"classify": {"max_length": 64, "framed": True}, "pair": {"max_length": 64}, "answer": {"max_length": 64}}
+    fields = {"classify": {"max_length": 64, "framed": True}} | {
+        name: {"max_length": 64} for name in ("pair", "answer", "tag")
+    }
     section = {"task": {"kind": task, **fields.get(task, {})}} if task else {}
     run.write_config({"model": to_dict(model.config), **section})
     tokenizer.save(run.tokenizer_path)

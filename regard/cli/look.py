@@ -65,6 +65,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import replacing, write_text
     from regard.look import look, open_run
     from regard.look.importance import importance
+    from regard.look.marking import spoken
     from regard.look.page import page, write_png
 
     gold = None if options.gold is None else read_links(options.gold)
@@ -89,6 +90,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         found = seen.predictions[one.place]
         was = "" if one.was is None else f"; {one.was.strip()} {found.probability:.4f}, number {found.rank}"
         say(f"mask {number}: {', '.join(f'{best.token.strip()} {best.probability:.4f}' for best in found.best)}{was}")
+    if seen.marks:
+        say(spoken(seen.marks))
     if seen.changes is not None:
         say(f"without {', '.join(seen.without)}: {seen.changes.text}")
         say(f"before: {seen.changes.before}")

@@ -13,9 +13,11 @@ from torch import Tensor
 
 from regard.config import nearest
 from regard.data.pairs import Pair
+from regard.data.tagged import words_in
 from regard.decoding import Decoding, translate
 from regard.look.alignment import alignment_error_rate, cross_layers
 from regard.look.labelling import described_layer, look_at_labels
+from regard.look.marking import marks, spoken
 from regard.look.parts import Alignment, Array, Changes, Choice, Layer, Lens, Masked, Prediction, Side
 from regard.look.records import Look, merged
 from regard.look.rollout import all_blocks, rollouts
@@ -76,12 +78,15 @@ def look(
 
 
 def log_prob(look: Look) -> float:
-    """Of what was written, the end included, or of what stands behind the masks."""
-    return float(sum(np.log(max(one.probability, 1e-30)) for one in look.judged))
+    """Of what was written, the end included, of what stands behind the masks, or of what is said of tokens."""
+    said = look.judged if look.marks is None else look.marks
+    return float(sum(np.log(max(one.probability, 1e-30)) for one in said))
 
 
 def whole_text(subject: Subject, look: Look) -> str:
-    """What was written; where words were masked, with the likeliest instead."""
+    """What was written; where words were masked, with the likeliest instead; what is said of tokens."""
+    if look.marks is not None:
+        return spoken(look.marks)
     if not look.masks:
         return look.written.text
     ids = list(look.written.ids)
@@ -148,6 +153,7 @@ def capture(
     elif target is not None:
         raise ValueError(f"a model of kind {subject.family!r} writes no target; leave the target out")
     elif subject.encoder is not None:
+        text = " ".join(words_in(text)) if subject.task == "tag" else text  # as a tagger reads it
         side, masks = read_texts(subject, text, second, mask)
         sides = {"text": side}
     else:
@@ -212,7 +218,8 @@ def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int
     layers = [described(subject, name, len(array)) for name, array in arrays.items()]
     head = head_of(subject)
     start = subject.start_of(seen.written)
-    look = Look(subject.family, seen.sides, layers, masks=seen.masks, start=start, arrays=arrays)
+    said = marks(subject, seen.written)
+    look = Look(subject.family, seen.sides, layers, masks=seen.masks, start=start, marks=said, arrays=arrays)
     if head is not None:
         look.predictions = predictions(subject, seen, head, best)
         look.lens = lens(subject, seen, head, [one.id for one in look.predictions])

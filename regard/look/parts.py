@@ -138,3 +138,17 @@ class Masked:
     place: int
     was: str | None = None
     id: int | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is said of the tokens from `first` to `last`, which spell `text`: their tag, or that they are the answer.
+
+    That there is none is said of the token that stands for all.
+    """
+
+    first: int
+    last: int
+    label: str
+    probability: float
+    text: str

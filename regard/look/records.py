@@ -23,6 +23,7 @@ from regard.look.parts import (
     Choice,
     Layer,
     Lens,
+    Mark,
     Masked,
     Prediction,
     Rollout,
@@ -99,7 +100,8 @@ class Look(Record):
     Of a classifier: its `verdicts`, from the likeliest on, or its `score`, and the end of a long text that is `unread`;
     the array "shares" (1, 1, T) is how much each token counts in the vector of the text, and `shares` says whether by
     "attention" or by "rollout". Of a model that finds masked words: its `masks`, whose words stand among the
-    predictions; None of any other. Of an encoder: `start`, the place of the token in front of the text, [CLS], which
+    predictions; None of any other. Of one that says something of single tokens, their tags or which are the answer:
+    its `marks`; None of any other. Of an encoder: `start`, the place of the token in front of the text, [CLS], which
     stands for all of it.
     """
 
@@ -119,6 +121,7 @@ class Look(Record):
     shares: str = ""
     masks: list[Masked] | None = None
     start: int | None = None
+    marks: list[Mark] | None = None
 
     @property
     def judged(self) -> list[Prediction]:
@@ -178,6 +181,7 @@ class Look(Record):
             "verdicts": [Verdict(**one) for one in plain.get("verdicts", [])],
             "score": None if plain.get("score") is None else Score(**plain["score"]),
             "masks": None if plain.get("masks") is None else [Masked(**one) for one in plain["masks"]],
+            "marks": None if plain.get("marks") is None else [Mark(**one) for one in plain["marks"]],
             "sides": {name: Side(**side) for name, side in plain["sides"].items()},
             "layers": [Layer(**layer) for layer in plain["layers"]],
             "predictions": [

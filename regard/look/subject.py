@@ -176,14 +176,14 @@ def open_run(folder: str | Path) -> Subject:
     model = for_use(model)
     reading = recorded_reading(run, model) if cross_layers(model) else None
     known = {(pair.source, pair.target): pair for pair in known_pairs(run)}
-    labels = read_labels(run.path) if isinstance(model, TextLabeller) else ()
     task = run.read_config().get("task", {})
+    named = isinstance(model, TextLabeller) or task.get("kind") == "tag"
     return Subject(
         model,
         tokenizer,
         reading,
         known,
-        labels,
+        read_labels(run.path) if named else (),
         most=task.get("max_length"),
         whole=task.get("framed", False),
         scale=Scale.read(run.path),

@@ -365,6 +365,16 @@ class Masked(BaseModel):
     id: int | None
 
 
+class Mark(BaseModel):
+    """What is said of the tokens from `first` to `last`: their tag, or that they are the answer."""
+
+    first: int
+    last: int
+    label: str
+    probability: float
+    text: str
+
+
 class Look(BaseModel):
     """All that was seen of one input; each array is nested lists (heads, rows, columns)."""
 
@@ -385,6 +395,7 @@ class Look(BaseModel):
     shares: str
     masks: list[Masked] | None
     start: int | None
+    marks: list[Mark] | None
     arrays: dict[str, Numbers]
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
+from regard.decoding.spans import best_span, over_none
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
@@ -26,7 +27,6 @@ from regard.tasks.translator import padded
 
 FRAME = 4  # special tokens around a question and a text, at most
 ASKED = 64  # tokens of a question; the rest is cut
-LONGEST = 30  # tokens of an answer
 
 
 @dataclass(frozen=True)
@@ -112,20 +112,10 @@ class Answerer:
         return look(subject, question, second=context, **options)
 
     def chosen(self, context: str, score: float, start: int, end: int, none: float, threshold: float) -> Answer:
-        margin = score - none
-        share = 1 / (1 + math.exp(-max(min(margin, 500.0), -500.0)))
+        margin, share = score - none, over_none(score, none)
         text = context[start:end]
         start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
         return Answer(context[start:end], start, end, share) if margin > threshold else Answer("", 0, 0, share)
-
-
-def best_span(logits: Tensor) -> tuple[float, int, int]:
-    """(T, 2): the highest sum of a first token's logit and that of a last one, not before it and not too far behind."""
-    sums = logits[:, 0, None] + logits[None, :, 1]
-    allowed = torch.ones_like(sums, dtype=torch.bool).triu() & ~torch.ones_like(sums, dtype=torch.bool).triu(LONGEST)
-    place = int(sums.masked_fill(~allowed, -math.inf).argmax())
-    first, last = divmod(place, len(logits))
-    return float(sums[first, last]), first, last
 
 
 def read_windows(

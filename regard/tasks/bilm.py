@@ -21,6 +21,7 @@ from regard.data.corpus import Rowing, tokenized
 from regard.data.documents import bytes_in
 from regard.data.files import DataError
 from regard.data.shards import TokenShard
+from regard.data.spelt import spelt
 from regard.data.store import HEADER
 from regard.data.tagged import words_in
 from regard.data.text import Sentences, sampled
@@ -30,7 +31,7 @@ from regard.nn.device import for_use
 from regard.nn.heads import Head
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.examples import TextData
-from regard.tasks.tagger import FRAME, pieces_of
+from regard.tasks.tagger import FRAME
 from regard.tasks.translator import padded
 
 IGNORED = -100  # the target of a place that predicts nothing
@@ -178,7 +179,7 @@ class ContextVectors:
         words = words_in(text)
         if not words:
             raise DataError("the text is empty: it has no words")
-        pieces = pieces_of(self.tokenizer, words)
+        pieces = spelt(self.tokenizer, words)
         tokens, _ = padded([self.tokenizer.framed(pieces.ids)], next(self.model.parameters()).device)
         both = zip(*self.model.layers(tokens), strict=True)
         states = torch.stack([torch.cat([ahead[0], back[0]], -1) for ahead, back in both])

@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import overload
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from regard.data.spelt import Spelt, Words, spelt
 from regard.data.tagged import words_in
 from regard.data.tokenizers import Tokenizer
 from regard.models import TokenLabeller
 from regard.models.encoder import own_segments
 from regard.tasks.translator import padded
 
-Words = Sequence[str]
 FRAME = 2  # the start and the end around a sentence
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """What a tokenizer makes of a sentence's words: ids, and the place of each word's first one."""
-
-    ids: list[int]
-    firsts: list[int]
-
-
-def pieces_of(tokenizer: Tokenizer, words: Words) -> Pieces:
-    """Words stand one space apart, whatever stood between them: a tagger sees files of words and texts alike."""
-    pieces = tokenizer.pieces(" ".join(words))
-    ends = np.array([end for _, _, end in pieces])
-    starts = np.cumsum([0, *(len(word) + 1 for word in words[:-1])])
-    firsts = np.searchsorted(ends, starts, side="right")  # a piece may begin with the space before its word
-    return Pieces([i for i, _, _ in pieces], np.minimum(firsts, len(pieces) - 1).tolist())
 
 
 def told(model: TokenLabeller, tokenizer: Tokenizer, tokens: Tensor, keep: Tensor | None) -> Tensor:
@@ -81,7 +62,7 @@ class WordTagger:
         self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None
     ) -> list[Tensor]:
         """The logits (words, tags) of each sentence, in their order; batches are made by length."""
-        parts: list[Pieces] = []
+        parts: list[Spelt] = []
         places: list[slice] = []  # of each sentence among the parts
         for words in sentences:
             before = len(parts)
@@ -100,13 +81,13 @@ class WordTagger:
         none = torch.empty(0, len(self.names))
         return [torch.cat([none, *(found[i] for i in range(len(parts))[place])]) for place in places]
 
-    def fitting(self, words: Words) -> Iterator[Pieces]:
+    def fitting(self, words: Words) -> Iterator[Spelt]:
         """A sentence as parts that the model can read: halves, as long as they are too long."""
-        pieces = pieces_of(self.tokenizer, words)
+        pieces = spelt(self.tokenizer, words)
         if len(pieces.ids) <= self.longest:
             yield pieces
         elif len(words) == 1:
-            yield Pieces(pieces.ids[: self.longest], pieces.firsts)
+            yield Spelt(pieces.ids[: self.longest], pieces.firsts)
         else:
             middle = len(words) // 2
             yield from self.fitting(words[:middle])

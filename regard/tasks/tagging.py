@@ -17,6 +17,7 @@ from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
 from regard.data.files import DataError
+from regard.data.spelt import Spelt, spelt
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig, TokenLabeller
@@ -27,7 +28,7 @@ from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.entities import count_entities, scheme_of
 from regard.tasks.examples import TaggedData
 from regard.tasks.labels import LABELS, accuracy, label_scores, macro_f1, read_labels, write_labels
-from regard.tasks.tagger import FRAME, Pieces, WordTagger, pieces_of, told, written
+from regard.tasks.tagger import FRAME, WordTagger, told, written
 from regard.tasks.translator import padded
 from regard.tasks.tuning import beginning, check_length, usual_dropout
 
@@ -124,7 +125,7 @@ class TaggingTask:
         def rows() -> Iterable[tuple[Sequence[int], ...]]:
             nonlocal dropped
             for sentence in self.config.train.open():
-                pieces = pieces_of(self.tokenizer, sentence.words)
+                pieces = spelt(self.tokenizer, sentence.words)
                 if len(pieces.ids) + FRAME > self.config.max_length:
                     dropped += 1
                     continue
@@ -137,7 +138,7 @@ class TaggingTask:
         if dropped:
             say(f"{dropped:,} training sentences of more than {self.config.max_length} tokens were dropped")
 
-    def marks(self, pieces: Pieces, tags: Sequence[str]) -> list[int]:
+    def marks(self, pieces: Spelt, tags: Sequence[str]) -> list[int]:
         marks = [0] * len(pieces.ids)
         for first, tag in zip(pieces.firsts, tags, strict=True):
             marks[first] = self.numbers[tag] + 1

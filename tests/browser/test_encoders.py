@@ -1,4 +1,4 @@
-"""Encoders in the browser: pairs with their texts apart, masked words, what [CLS] reads, HAN beside BERT."""
+"""Encoders in the browser: pairs with their texts apart, answers, tags, masks, what [CLS] reads, HAN beside BERT."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_reader(folder / "pair", "pair")
     write_reader(folder / "mlm", "mlm")
     write_reader(folder / "bert", "classify")
+    write_reader(folder / "answer", "answer")
+    write_reader(folder / "tag", "tag")
     write_classifier(folder / "han", "han-2016")
     return folder
 
@@ -97,6 +99,26 @@ def test_a_clicked_word_is_masked_and_its_likeliest_words_are_shown(page: Page, 
     assert "mask=1" in page.js("return location.hash")
     page.all("button.masked-word")[0].click()
     page.until(lambda: not page.all(".masks"))
+
+
+def test_the_answer_is_underlined_in_its_text(page: Page, runs: Path) -> None:
+    page.open(f"#/run/answer/translate?{urlencode({'text': 'one', 'second': TEXT})}")
+    page.one("mark.answer")
+    (mark,) = look(open_run(runs / "answer"), "one", second=TEXT).marks or []
+    assert " ".join(page.texts("mark.answer")).strip(".!") == mark.text
+    assert page.texts(".marks .large b") == [mark.text]
+    assert " ".join(page.texts(".marked-text")) == TEXT
+    page.resize(400)
+    fits(page)
+
+
+def test_words_stand_above_their_tags(page: Page, runs: Path) -> None:
+    page.open(f"#/run/tag/translate?{urlencode({'text': TEXT})}")
+    page.one(".tagged")
+    marks = look(open_run(runs / "tag"), TEXT).marks or []
+    assert page.texts(".tagged") == [f"{one.text} {one.label}" for one in marks]
+    page.resize(400)
+    fits(page)
 
 
 def test_masks_that_are_written_stand_on_a_page_on_disk(page: Page, regard: Say, runs: Path, tmp_path: Path) -> None:

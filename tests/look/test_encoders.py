@@ -13,11 +13,13 @@ import regard as library
 from regard.checkpoint import Scale
 from regard.look import Look, Subject, look, open_run, way
 from regard.look.importance import importance
-from regard.models import EncoderModel
+from regard.look.parts import Mark
+from regard.models import EncoderModel, TaggerModel
 from regard.nn.pooling import Attention, Largest, Mean
 from regard.tasks.answerer import Answerer, Window, read_windows
 from regard.tasks.filling import MaskFiller
 from regard.tasks.pair_judge import PairJudge, pair_tokens, read_pairs
+from regard.tasks.tagger import WordTagger
 from tests.conftest import Say
 from tests.untrained import PAIR, TEXT, write_classifier, write_reader
 
@@ -28,7 +30,7 @@ PRESETS = ("bert-base", "roberta-base", "xlnet-base")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("readers")
     for preset in PRESETS:
-        for task in ("pair", "mlm", "answer", "classify"):
+        for task in ("pair", "mlm", "answer", "classify", "tag"):
             write_reader(folder / f"{task}-{preset}", task, preset)
     write_reader(folder / "headless", None, head=None)
     write_reader(folder / "mean", "classify", pool=Mean())
@@ -100,6 +102,50 @@ def test_an_answering_run_is_looked_at_as_it_reads(home: Path) -> None:
     np.testing.assert_allclose(seen.arrays["encoder.1.self"], watched.last("encoder.1.self")[0].numpy(), atol=1e-6)
     assert seen.family == "encoder"
     assert answerer.look("Who runs?", TEXT).plain() == seen.plain()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("question", ["Who runs?", "Is it a dog?", "long film", "one", "awful?", "home!", "is"])
+def test_the_answer_is_marked_where_it_stands(home: Path, preset: str, question: str) -> None:
+    subject = open_run(home / f"answer-{preset}")
+    seen = look(subject, question, second=TEXT)
+    found = Answerer(subject.model, subject.tokenizer, 64, 16)(question, TEXT)  # type: ignore[arg-type]
+    assert seen.marks is not None
+    (mark,) = seen.marks
+    assert mark.text == found.text
+    assert mark.label == ("answer" if found.text else "no answer")
+    assert mark.probability == pytest.approx(found.score if found.text else 1 - found.score, abs=1e-5)
+    spelt = subject.tokenizer.decode(seen.sides["text"].ids[mark.first : mark.last + 1])
+    assert spelt.strip().lower() == found.text.lower()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_that_there_is_no_answer_is_marked_at_the_start(home: Path, preset: str) -> None:
+    subject = open_run(home / f"answer-{preset}")
+    assert isinstance(subject.model, TaggerModel)
+    torch.nn.init.zeros_(subject.model.out.weight)  # no span is better than none
+    torch.nn.init.zeros_(subject.model.out.bias)
+    seen = look(subject, "Who runs?", second=TEXT)
+    assert seen.marks == [Mark(seen.start, seen.start, "no answer", 0.5, "")]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_words_are_marked_with_their_tags(home: Path, preset: str) -> None:
+    subject = open_run(home / f"tag-{preset}")
+    seen = look(subject, TEXT)
+    tagger = WordTagger(subject.model, subject.tokenizer, subject.labels, 64)  # type: ignore[arg-type]
+    assert seen.marks is not None
+    assert [(one.text, one.label) for one in seen.marks] == tagger(TEXT)
+    assert Look.from_bytes(seen.to_bytes()).marks == seen.marks
+    other = look(subject, TEXT, without=["encoder.1.self.0"])
+    assert other.changes is not None
+    assert other.changes.before == " ".join(f"{word}/{tag}" for word, tag in tagger(TEXT))
+    assert other.changes.log_prob != other.changes.before_log_prob
+
+
+def test_a_look_at_what_says_nothing_of_words_has_no_marks(home: Path) -> None:
+    assert look(open_run(home / "mlm-bert-base"), TEXT).marks is None
+    assert look(open_run(home / "classify-bert-base"), TEXT).marks is None
 
 
 def test_a_score_stands_on_its_scale(home: Path) -> None:

@@ -16,8 +16,9 @@ from regard.data.catalogue import open_data
 from regard.data.files import DataError
 from regard.data.questions import Question, QuestionFile, open_questions
 from regard.data.tokenizers import Tokenizer
+from regard.decoding.spans import LONGEST, best_span
 from regard.models import Tagger, TaggerModel
-from regard.tasks.answerer import LONGEST, answer_scores, best_span, exact, overlap, read_windows, windows
+from regard.tasks.answerer import answer_scores, exact, overlap, read_windows, windows
 from regard.tasks.answering import span_in
 from regard.tasks.passages import joined
 from regard.zoo import get

@@ -14,10 +14,11 @@ import regard as library
 from regard.checkpoint import Run
 from regard.data.catalogue import open_data
 from regard.data.files import DataError
+from regard.data.spelt import spelt
 from regard.data.tagged import Tagged
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.tasks.examples import TaggedData
-from regard.tasks.tagger import WordTagger, pieces_of
+from regard.tasks.tagger import WordTagger
 from regard.tasks.tagging import Tagging, load_tagger
 from regard.training.session import resume
 from tests.conftest import Say
@@ -119,7 +120,7 @@ def test_a_words_first_piece_is_found_with_any_tokenizer(kind: Kind, languages: 
     sentences = [example.words for example in open_data("phrasebook", languages, "train", 200, "tagged")]
     tokenizer = Tokenizer.train([" ".join(words) for words in sentences], kind)
     for words in [*sentences[:100], ("日本語", "…", "naïve", "🙂", "x")]:
-        pieces = pieces_of(tokenizer, words)
+        pieces = spelt(tokenizer, words)
         assert len(pieces.firsts) == len(words)
         assert pieces.firsts == sorted(set(pieces.firsts))
         assert pieces.firsts[0] == 0

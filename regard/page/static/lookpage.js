@@ -8,6 +8,7 @@ import { onTheme, setTheme } from "regard/colours.js";
 import { h } from "regard/dom.js";
 import { drawHeads, drawOpened, firstHead, repaintHeads } from "regard/heads.js";
 import { lookView, stateFrom, stateToKeep } from "regard/lookview.js";
+import { answerOf } from "regard/marks.js";
 import { fromJson, readLook } from "regard/tensors.js";
 import { figure } from "regard/text.js";
 import { field, percent } from "regard/views.js";
@@ -62,7 +63,8 @@ function headsOf(look) {
   return h("div", { class: "heads-board" }, drawHeads(look, { onOpen, opened: first }), opened);
 }
 
-function heading({ sides, family, verdicts, score }) {
+function heading(look) {
+  const { sides, family, verdicts, score } = look;
   if (score) {
     const lead = `on a scale from ${figure(score.low)} to ${figure(score.high)}`;
     return [h("h1", {}, figure(score.value)), h("p", { class: "lead" }, lead)];
@@ -70,6 +72,10 @@ function heading({ sides, family, verdicts, score }) {
   if (verdicts?.length) {
     const [{ label, probability }] = verdicts;
     return [h("h1", {}, label), h("p", { class: "lead" }, `with a probability of ${percent(probability)}`)];
+  }
+  const answer = answerOf(look);
+  if (answer) {
+    return [h("h1", {}, answer.text || answer.label), h("p", { class: "lead" }, sides.text.texts[0])];
   }
   if (sides.text?.texts?.length > 1) {
     const [first, second] = sides.text.texts;

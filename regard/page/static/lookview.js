@@ -1,10 +1,11 @@
-// All pieces of one look below each other: what changed, what a text was taken for or is masked in it, the
-// map, the probabilities, what stands for the whole text, the depths.
+// All pieces of one look below each other: what changed, what a text was taken for, what is said of its words
+// or masked in it, the map, the probabilities, what stands for the whole text, the depths.
 
 import { drawChanges } from "regard/changes.js";
 import { drawDocument, judges } from "regard/document.js";
 import { h } from "regard/dom.js";
 import { drawLens } from "regard/lens.js";
+import { drawMarks } from "regard/marks.js";
 import { drawMaskedText, drawMasks } from "regard/masked.js";
 import { mapPanel } from "regard/panel.js";
 import { drawProbabilities, totals } from "regard/probabilities.js";
@@ -28,11 +29,11 @@ const TITLES = {
 // masks a word or shows it again. The element has `show(look)`.
 export function lookView(state, { onState = null, onOff = null, onBack = null, onMask = null } = {}) {
   const changes = h("div", {});
-  const [read, masked, map, sure, starts, depth] = Array.from(
-    { length: 6 }, () => h("section", { class: "card" }),
+  const [read, marked, masked, map, sure, starts, depth] = Array.from(
+    { length: 7 }, () => h("section", { class: "card" }),
   );
   const grid = h("div", { class: "look-grid" }, map, sure);
-  const element = h("div", { class: "look-view" }, changes, read, masked, grid, starts, depth);
+  const element = h("div", { class: "look-view" }, changes, read, marked, masked, grid, starts, depth);
   let panel = null;
   // The map of a head, at the row of the token from which it was chosen.
   const openAt = (layer, head, place) => {
@@ -51,6 +52,8 @@ export function lookView(state, { onState = null, onOff = null, onBack = null, o
     const behind = "What it expects at the masks";
     if (look.masks?.length) sure.replaceChildren(h("h2", {}, behind), drawMasks(look));
     else sure.replaceChildren(h("h2", {}, titles.sure), ...sureness(look), drawProbabilities(look));
+    marked.hidden = !look.marks?.length;
+    if (!marked.hidden) marked.replaceChildren(drawMarks(look));
     masked.hidden = !look.masks || !(look.masks.length || onMask);
     if (!masked.hidden) masked.replaceChildren(drawMaskedText(look, { onMask }));
     starts.hidden = !startLayers(look).length;
