@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 THREADS = 2
-TIMED = 40  # steps by which the Trainer, which plans in steps, finds out how many fit into its time
-WARM = 5  # of them that do not count
-SPARE = 0.98  # of the time is planned for, so that the last steps, at the lowest rates, are reached
+ENDLESS = 10**6  # steps: the clock ends a training
 
 
 @dataclass(frozen=True)
@@ -28,9 +26,6 @@ class Job:
         """Texts and labels."""
         found = [json.loads(line) for line in self.file(split).read_text(encoding="utf-8").splitlines()]
         return [one["text"] for one in found], [one["label"] for one in found]
-
-    def planned(self, seconds_a_step: float) -> int:
-        return max(int(SPARE * self.seconds / seconds_a_step), 1)
 
 
 @dataclass(frozen=True)

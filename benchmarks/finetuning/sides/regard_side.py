@@ -9,14 +9,12 @@ from tempfile import TemporaryDirectory
 import torch
 
 from benchmarks.finetuning.measure import main
-from benchmarks.finetuning.work import THREADS, Job, Record
+from benchmarks.finetuning.work import ENDLESS, THREADS, Job, Record
 from benchmarks.machine import foreign_work
 from regard.checkpoint import Run
 from regard.training.recipes import make_recipe
 from regard.training.records import read_records
 from regard.training.session import start
-
-ENDLESS = 10**6  # steps: the clock ends it
 
 
 def tune(job: Job) -> Record:

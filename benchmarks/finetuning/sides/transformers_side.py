@@ -2,7 +2,7 @@
 linear schedule with a warm-up of a tenth, weight decay 0.01. `usual` is at its own rate and draws texts at random;
 `quick` has twice that rate, as suits a narrow model, and puts texts of similar length together, by its own option.
 
-It plans in steps, so some are timed first; the clock ends it if they take longer than those did.
+It plans in steps; here its rate follows the clock instead, as ours does, so that both use all of their time.
 """
 
 from __future__ import annotations
@@ -17,26 +17,49 @@ import transformers
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, DataCollatorWithPadding
 
 from benchmarks.finetuning.measure import main
-from benchmarks.finetuning.work import THREADS, TIMED, WARM, Job, Record
+from benchmarks.finetuning.work import ENDLESS, THREADS, Job, Record
 from benchmarks.machine import foreign_work
 
 ROWS, LONGEST = 32, 256
+WARM = 0.1  # of the time
 
 
 class Clock(transformers.TrainerCallback):  # type: ignore[misc]
-    """Ends the training when time is up, and tells how long steps took."""
+    """Ends the training when time is up, and tells how far it is."""
 
-    def __init__(self, seconds: float = float("inf")) -> None:
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.ends: list[float] = []
+        self.begun: float | None = None
+        self.steps = 0
+
+    @property
+    def passed(self) -> float:
+        return 0.0 if self.begun is None else time.monotonic() - self.begun
+
+    def share(self, step: int) -> float:
+        """Of the highest rate, now: up in a tenth of the time, then down to nothing."""
+        part = self.passed / self.seconds
+        return min(part / WARM, max((1 - part) / (1 - WARM), 0.0))
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         self.begun = time.monotonic()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        self.ends.append(time.monotonic())
-        if self.ends[-1] - self.begun >= self.seconds:
+        self.steps += 1
+        if self.passed >= self.seconds:
             control.should_training_stop = True
+
+
+class ByTheClock(transformers.Trainer):  # type: ignore[misc]
+    """A Trainer whose rate follows a clock."""
+
+    def __init__(self, clock: Clock, *options: Any, **named: Any) -> None:
+        self.clock = clock
+        super().__init__(*options, callbacks=[clock], **named)
+
+    def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
+        self.lr_scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer or self.optimizer, self.clock.share)
+        return self.lr_scheduler
 
 
 def tune(job: Job, rate: float, grouped: bool) -> Record:
@@ -46,15 +69,16 @@ def tune(job: Job, rate: float, grouped: bool) -> Record:
     names = sorted(set(job.examples("train")[1]))
     train, valid = (rows(tokenizer, *job.examples(split), names) for split in ("train", "valid"))
 
-    def trainer(steps: int, clock: Clock, folder: str) -> Any:
+    transformers.set_seed(job.seed)
+    model = AutoModelForSequenceClassification.from_pretrained(job.home / "minilm", num_labels=len(names))
+    clock = Clock(job.seconds)
+    with TemporaryDirectory() as folder:
         options = transformers.TrainingArguments(
             output_dir=folder,
-            max_steps=steps,
+            max_steps=ENDLESS,
             per_device_train_batch_size=ROWS,
             per_device_eval_batch_size=64,
             learning_rate=rate,
-            warmup_steps=max(steps // 10, 1),
-            lr_scheduler_type="linear",
             weight_decay=0.01,
             seed=job.seed,
             train_sampling_strategy="group_by_length" if grouped else "random",
@@ -66,30 +90,14 @@ def tune(job: Job, rate: float, grouped: bool) -> Record:
             use_cpu=True,
             dataloader_pin_memory=False,
         )
-        transformers.set_seed(job.seed)
-        model = AutoModelForSequenceClassification.from_pretrained(job.home / "minilm", num_labels=len(names))
-        return transformers.Trainer(
-            model,
-            options,
-            DataCollatorWithPadding(tokenizer),
-            train,
-            valid,
-            compute_metrics=accuracy,
-            callbacks=[clock],
-        )
-
-    with TemporaryDirectory() as folder:
-        trial = Clock()
-        trainer(TIMED, trial, folder).train()
-        planned = job.planned((trial.ends[-1] - trial.ends[WARM - 1]) / (TIMED - WARM))
-        clock = Clock(job.seconds)
-        made = trainer(planned, clock, folder)
+        collate = DataCollatorWithPadding(tokenizer)
+        made = ByTheClock(clock, model, options, collate, train, valid, compute_metrics=accuracy)
         foreign, begun = foreign_work(), time.monotonic()
         made.train()
-        foreign_cores = (foreign_work() - foreign) / (time.monotonic() - begun)
+        seconds = time.monotonic() - begun
+        foreign_cores = (foreign_work() - foreign) / seconds
         found = made.evaluate()["eval_accuracy"]
-    steps = len(clock.ends)
-    return Record(found, clock.ends[-1] - clock.begun, steps, steps * ROWS / len(train), foreign_cores)
+    return Record(found, seconds, clock.steps, clock.steps * ROWS / len(train), foreign_cores)
 
 
 def rows(tokenizer: Any, texts: list[str], labels: list[str], names: list[str]) -> list[dict[str, Any]]:
