@@ -131,7 +131,10 @@ class TranslationTask:
         return [pair for pair in pairs if max(map(len, pair)) < self.config.max_length]
 
     def fit(self, model: ModelConfig) -> ModelConfig:
-        return change(model, {"vocabulary": self.tokenizer.vocabulary})
+        """Both languages have the same pieces; a source with a table of its own keeps it, in their number."""
+        assert isinstance(model, SourceWriterConfig)
+        pieces = self.tokenizer.vocabulary
+        return change(model, {"vocabulary": pieces, "source_vocabulary": model.source_vocabulary and pieces})
 
     def batches(self, budget: int, seed: int) -> Batches:
         lengths = [self.store.lengths(side) + 1 for side in (0, 1)]  # and the end

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from regard import zoo
-from regard.models import Model
+from regard.models import Model, SourceWriterConfig
 from regard.tasks.examples import PairData
 from regard.tasks.translation import Translation, TranslationTask
 from tests import toy
@@ -41,3 +41,12 @@ def test_passes_without_dropout_agree(tmp_path: Path) -> None:
 def test_passes_that_disagree_cost_more(tmp_path: Path) -> None:
     once, twice = both_losses(tmp_path, dropout=0.4)
     assert twice > once * 1.2
+
+
+def test_a_source_with_a_table_of_its_own_has_as_many_pieces_as_there_are(tmp_path: Path) -> None:
+    task, _ = opened(tmp_path, 0.0)
+    pieces = task.tokenizer.vocabulary
+    for preset, own in (("bahdanau-2015", pieces), ("sutskever-2014", pieces), ("translator", None)):
+        model = task.fit(zoo.get(preset))
+        assert isinstance(model, SourceWriterConfig)
+        assert (model.vocabulary, model.source_vocabulary) == (pieces, own)
