@@ -54,6 +54,10 @@ def make_recipe(
     given.pop("initial", None)
     named, model = given.pop("preset", None), given.pop("model", {})
     suited: Mapping[str, Any] = {}
+    if begin and preset:
+        raise ConfigError(
+            f"preset {preset}: the model is built around that of {begin['run']}; leave the preset out, or the run"
+        )
     if begin:
         source, wanted = Run(begin["run"]), from_dict(TaskConfig, fields, "task")
         reader = reader_of(source)

@@ -86,6 +86,13 @@ def test_the_pooled_vector_that_was_trained_is_taken_where_it_is_asked_for(
     assert json.loads((run / "taken.json").read_text())["pool"] == ["pool.dense.bias", "pool.dense.weight"]
 
 
+def test_a_preset_beside_a_run_to_begin_from_is_refused(folder: Path, tmp_path: Path, regard: Say) -> None:
+    code, _, err = regard(*classify(folder, tmp_path / "run", "bert", "--preset", "han-2016"))
+    assert code == 2
+    assert "preset han-2016: the model is built around that of" in err
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_text_that_is_too_long_is_cut_and_counted(folder: Path, tmp_path: Path, regard: Say) -> None:
     code, _, err = regard(*classify(folder, tmp_path / "run", "bert", "--max-length", "8"))
     assert code == 0
