@@ -28,7 +28,7 @@ from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.linear import Linear
 from regard.nn.masks import Mask
 from regard.nn.positions.base import Position
-from regard.nn.recurrent import Cell, RecurrentLayers, States
+from regard.nn.recurrent import Cell, RecurrentLayers, States, places_from_the_end, rows_of
 
 PLACE = "decoder.0"  # where the attention stands, as watching names it
 STATE = "decoder.state"
@@ -61,6 +61,7 @@ class Reader(nn.Module):
     stepwise = True  # whether what enters a step depends on the one before
     feeds = False  # whether that is the output
     extra = 0  # the width of what enters the cell
+    hands_over = False  # whether the decoder starts from all states of the encoder, not from those of its top alone
 
     def __init__(self, attention: SourceAttention | None = None) -> None:
         super().__init__()
@@ -121,7 +122,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Start(ReaderConfig, kind="start"):
-    """The source is where the decoder's state starts from, and is never seen again. arXiv:1409.3215"""
+    """The source is where the decoder's states start from, layer by layer, and is never seen again. arXiv:1409.3215"""
 
     def build(self, sizes: Sizes) -> Reader:
         return StartReader(sizes)
@@ -129,6 +130,7 @@ class Start(ReaderConfig, kind="start"):
 
 class StartReader(Reader):
     stepwise = False
+    hands_over = True
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
@@ -232,14 +234,16 @@ class LuongReader(Reader):
 class Recurrent(SourceWriterConfig, kind="recurrent"):
     """A recurrent encoder, and a recurrent decoder that knows the source by its `reader`.
 
-    `hidden` is the width of the states, in each direction of the encoder. With `sampling`, training now and then goes
-    on from the model's own word instead of the given one: scheduled sampling, arXiv:1506.03099.
+    `hidden` is the width of the states, in each direction of the encoder, which reads `backwards` from the end of each
+    source: then its first words are nearest to those that are written first, arXiv:1409.3215. With `sampling`, training
+    now and then goes on from the model's own word instead of the given one: scheduled sampling, arXiv:1506.03099.
     """
 
     cell: Cell = "gru"
     hidden: Size = 256
     layers: Size = 1
     bidirectional: bool = True
+    backwards: bool = False
     reader: ReaderConfig = Bahdanau()
     dropout: Rate = 0.0
     sampling: Rate = 0.0
@@ -251,6 +255,8 @@ class Recurrent(SourceWriterConfig, kind="recurrent"):
 
 
 class RecurrentModel(SourceWriter):
+    config: Recurrent
+
     def __init__(self, config: Recurrent) -> None:
         super().__init__(config)
         width, vocabulary = config.width, config.vocabulary
@@ -267,15 +273,20 @@ class RecurrentModel(SourceWriter):
             config.cell, width + self.reader.extra, config.hidden, config.layers, config.dropout
         )
         self.parts = 2 if config.cell == "lstm" else 1  # of a state
-        self.bridge = Linear(memory, self.parts * config.layers * config.hidden)
+        states = self.parts * config.layers * config.hidden
+        summary = states * self.encoder.directions if self.reader.hands_over else memory
+        self.bridge = None if self.reader.hands_over and summary == states else Linear(summary, states)
         self.head = config.head.build(vocabulary, width, self.embedding)
         self.dropout, self.sampling = Dropout(config.dropout), config.sampling
 
     def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
         self.check_tokens(source, keep)
         x = self.dropout(self.source_embedding(source, self.whole(source, Mask(keys=keep))))
-        states, last = self.encoder(x, keep=keep)
-        summary = last[0][:, -self.encoder.directions :].flatten(1)  # of the top layer
+        turned = places_from_the_end(x, keep) if self.config.backwards else None
+        states, last = self.encoder(x if turned is None else rows_of(x, turned), keep=keep)
+        states = states if turned is None else rows_of(states, turned)
+        top = last[0][:, -self.encoder.directions :].flatten(1)
+        summary = torch.cat([part.flatten(1) for part in last], -1) if self.reader.hands_over else top
         return Memory(self.dropout(states), keep, summary)
 
     def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
@@ -295,9 +306,12 @@ class RecurrentModel(SourceWriter):
 
     def start(self, read: Read) -> tuple[States, Tensor]:
         """The states before the first word, and the output before it, which is nothing."""
-        bridged = self.bridge(read.summary).unflatten(-1, (self.parts, self.decoder.layers, -1))
-        first, *others = bridged.unbind(1)
-        return (first.tanh(), *others), read.summary.new_zeros(len(read.summary), self.config.width)
+        fed = read.summary.new_zeros(len(read.summary), self.config.width)
+        shape = (len(fed), self.parts, self.decoder.layers, -1)
+        if self.bridge is None:
+            return read.summary.view(shape).unbind(1), fed
+        first, *others = self.bridge(read.summary).view(shape).unbind(1)
+        return (first.tanh(), *others), fed
 
     def run(self, words: Tensor, states: States, fed: Tensor, read: Read) -> tuple[Tensor, States, Tensor]:
         """Word vectors (B, T, D) → outputs (B, T, D), the states and the output after the last."""
@@ -369,6 +383,7 @@ class RecurrentModel(SourceWriter):
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         source, target = Shape(batch, source_length, source_length), Shape(batch, length, source_length)
         costs = self.source_embedding.cost(source) + self.embedding.cost(target)
-        costs += self.encoder.cost(source.tokens) + self.decoder.cost(target.tokens) + self.bridge.cost(batch)
+        costs += self.encoder.cost(source.tokens) + self.decoder.cost(target.tokens)
+        costs += Cost() if self.bridge is None else self.bridge.cost(batch)
         costs += self.reader.cost(target)
         return costs + self.head.cost(target.tokens)

@@ -56,7 +56,7 @@ class RecurrentLayers(nn.Module):
         if keep is None and not by_hand:
             out: Tensor = self.kernel(x)[0]
             return out
-        turned = self._turned(x, keep) if self.directions > 1 else None
+        turned = places_from_the_end(x, keep) if self.directions > 1 else None
         for layer in range(self.layers):
             if layer and self.training:
                 x = nn.functional.dropout(x, self.kernel.dropout)
@@ -64,13 +64,6 @@ class RecurrentLayers(nn.Module):
             read = self._gru(ways, layer) if by_hand else [self._one_way(way, layer, i) for i, way in enumerate(ways)]
             x = read[0] if turned is None else torch.cat([read[0], rows_of(read[1], turned)], -1)
         return x if keep is None else x.masked_fill(~keep[..., None], 0)
-
-    def _turned(self, x: Tensor, keep: Tensor | None) -> Tensor:
-        """(B, T): the places of each row from its own end on; those of padding stay."""
-        places = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
-        if keep is None:
-            return places.flip(1)
-        return torch.where(keep, lengths_of(keep).to(x.device)[:, None] - 1 - places, places)
 
     def _weights(self, layer: int, way: int) -> list[Tensor]:
         return [getattr(self.kernel, f"{part}_l{layer}{'_reverse' * way}") for part in PARTS]
@@ -123,6 +116,14 @@ class RecurrentLayers(nn.Module):
             total += self.directions * gates * (width + self.hidden)
             kept += self.directions * (gates + 2 * self.hidden)
         return Cost(tokens * total, kept=tokens * kept)
+
+
+def places_from_the_end(x: Tensor, keep: Tensor | None) -> Tensor:
+    """(B, T): the places of each row from its own end on; those of padding stay."""
+    places = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
+    if keep is None:
+        return places.flip(1)
+    return torch.where(keep, lengths_of(keep).to(x.device)[:, None] - 1 - places, places)
 
 
 def rows_of(x: Tensor, places: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ def cho(reader: ReaderConfig, bidirectional: bool) -> Recurrent:
 
 
 def sutskever() -> Recurrent:
-    """Four layers of 1,000 LSTM cells, as in the paper's section 3.4."""
+    """Four layers of 1,000 LSTM cells, sources read from their end, as in the paper's sections 3.3 and 3.4."""
     return Recurrent(
         vocabulary=80_000,
         width=1000,
@@ -35,6 +35,7 @@ def sutskever() -> Recurrent:
         hidden=1000,
         layers=4,
         bidirectional=False,
+        backwards=True,
         reader=Start(),
     )
 
@@ -67,7 +68,7 @@ PRESETS = (
         "sutskever-2014",
         sutskever(),
         paper=PAPERS["sutskever"],
-        note="reads the source forwards; the states pass a layer between encoder and decoder",
+        published=384_000_000,
     ),
     Preset(
         "cho-2014",

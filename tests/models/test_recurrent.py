@@ -188,6 +188,28 @@ def test_an_lstm_step_is_its_formula() -> None:
     torch.testing.assert_close(out, leave.sigmoid() * expected.tanh())
 
 
+def test_a_start_is_the_encoders_states_layer_by_layer() -> None:
+    model = built(Start(), "lstm", layers=2, bidirectional=False)
+    source, target = torch.randint(4, VOCABULARY, (2, 6)), torch.randint(4, VOCABULARY, (2, 4))
+    _, states = model.encoder.kernel(model.source_embedding.tokens(source))
+    out, _ = model.decoder.kernel(model.embedding.tokens(target), states)
+    expected = model.head.logits(model.reader.out(out))  # type: ignore[operator]
+    torch.testing.assert_close(model(source, target), expected)
+
+
+@pytest.mark.parametrize("reader", [Start(), Bahdanau()], ids=["start", "bahdanau"])
+def test_a_source_that_is_read_backwards_is_read_from_its_own_end(reader: ReaderConfig) -> None:
+    model = built(reader, "lstm", bidirectional=False, backwards=True)
+    ahead = built(reader, "lstm", bidirectional=False)
+    ahead.load_state_dict(model.state_dict())
+    source = torch.randint(4, VOCABULARY, (3, 7)) * KEEP
+    memory = model.encode(source, KEEP)
+    for row, length in enumerate(LENGTHS.tolist()):
+        turned = ahead.encode(source[row : row + 1, :length].flip(1))
+        torch.testing.assert_close(memory.summary[row : row + 1], turned.summary)  # type: ignore[index]
+        torch.testing.assert_close(memory.states[row : row + 1, :length], turned.states.flip(1))
+
+
 def test_bahdanau_is_its_formula() -> None:
     """arXiv:1409.0473, section 3.1 and appendix A.1.2: e = v' tanh(W s + U h), c = Σ a h, s' = GRU([y; c], s)."""
     model = built(Bahdanau(kernel=Additive(hidden=9), output="plain"), layers=1)
