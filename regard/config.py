@@ -267,7 +267,8 @@ def change(config: C, changes: Mapping[str, Any]) -> C:
     """A copy with changes: a dotted name changes one field, a bare name every field of that name at any depth (in each
     branch the first one: `width` is the model's, not that of a position inside it).
 
-    A bare name leaves empty slots empty: `norm="rms"` changes the norms there are, and adds none.
+    A bare name leaves empty slots empty, unless there are no others: `norm="rms"` changes the norms there are, and adds
+    none; `window="local-p"` fills the one slot of that name.
 
     `{"decoder.block.feedforward.hidden": 512}` changes one stack, `{"heads": 4, "norm": "rms"}` changes all of them.
     """
@@ -275,6 +276,7 @@ def change(config: C, changes: Mapping[str, Any]) -> C:
         steps = name.split(".")
         everywhere = len(steps) == 1 and name not in fields_of(type(config))
         changed = _change_all(config, name, value) if everywhere else _change_one(config, steps, value, "")
+        changed = _change_all(config, name, value, fill=True) if changed is None else changed
         if changed is None:
             raise ConfigError(f"unknown option {name!r}: {nearest(name, _names(config))}")
         config = changed
@@ -299,16 +301,17 @@ def _change_one(config: C, steps: list[str], value: Any, where: str) -> C:
     return dataclasses.replace(config, **{head: _change_one(inner, rest, value, path)})
 
 
-def _change_all(config: C, name: str, value: Any) -> C | None:
-    """Change every field called `name` below `config`, in each branch the first one; None where there is none."""
+def _change_all(config: C, name: str, value: Any, fill: bool = False) -> C | None:
+    """Change every field called `name` below `config`, in each branch the first one; None where there is none. Empty
+    slots are none of them unless they are to be filled."""
     hints = fields_of(type(config))
     if name in hints:
-        empty = getattr(config, name) is None and _is_slot(hints[name])
+        empty = not fill and getattr(config, name) is None and _is_slot(hints[name])
         return None if empty else dataclasses.replace(config, **{name: _read(value, hints[name], name)})
     found: dict[str, Any] = {}
     for field in hints:
         inner = getattr(config, field)
-        if isinstance(inner, Config) and (changed := _change_all(inner, name, value)) is not None:
+        if isinstance(inner, Config) and (changed := _change_all(inner, name, value, fill)) is not None:
             found[field] = changed
     return dataclasses.replace(config, **found) if found else None
 

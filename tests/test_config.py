@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import FrozenInstanceError
 
 import pytest
 
-from regard.config import FAMILIES, ConfigError, change, from_dict, from_json, kinds, to_dict, to_json
+from regard.config import FAMILIES, ConfigError, change, every_field, from_dict, from_json, kinds, to_dict, to_json
 from regard.models import ModelConfig
 from regard.nn.attention import MultiHead
 from regard.nn.embeddings import TokenEmbedding
@@ -93,6 +94,25 @@ def test_a_bare_name_changes_every_field_of_that_name() -> None:
     assert config.encoder.block.attention.heads == config.decoder.block.cross.heads == 2
     assert config.encoder.block.norm == config.decoder.block.norm == RMSNorm()
     assert config.encoder.layers == config.decoder.layers == 3
+
+
+def test_a_bare_name_fills_empty_slots_where_there_are_no_others() -> None:
+    config = get("luong-2015")
+    assert to_dict(config)["reader"]["window"] is None
+    changed = to_dict(change(config, {"window": "local-p", "reach": 3}))
+    assert changed["reader"]["window"]["kind"] == "local-p"
+    assert changed["reader"]["window"]["reach"] == 3
+
+
+@pytest.mark.parametrize("preset", ["luong-2015", "translator", "gpt-tiny"])
+def test_a_field_that_has_its_name_alone_needs_no_more(preset: str) -> None:
+    config = get(preset)
+    every = list(every_field(config))
+    bare = Counter(field.name.rpartition(".")[2] for field in every)
+    for field in every:
+        change(config, {field.name: field.value})
+        if bare[name := field.name.rpartition(".")[2]] == 1:
+            change(config, {name: field.value})
 
 
 def test_a_bare_name_leaves_empty_slots_empty() -> None:
