@@ -272,14 +272,20 @@ def change(config: C, changes: Mapping[str, Any]) -> C:
 
     `{"decoder.block.feedforward.hidden": 512}` changes one stack, `{"heads": 4, "norm": "rms"}` changes all of them.
     """
+    later: dict[str, Any] = {}  # fields of parts that another change may put in
     for name, value in changes.items():
         steps = name.split(".")
         everywhere = len(steps) == 1 and name not in fields_of(type(config))
         changed = _change_all(config, name, value) if everywhere else _change_one(config, steps, value, "")
         changed = _change_all(config, name, value, fill=True) if changed is None else changed
         if changed is None:
-            raise ConfigError(f"unknown option {name!r}: {nearest(name, _names(config))}")
-        config = changed
+            later[name] = value
+        else:
+            config = changed
+    if len(later) < len(changes):
+        return change(config, later)
+    for name in later:
+        raise ConfigError(f"unknown option {name!r}: {nearest(name, _names(config))}")
     return config
 
 

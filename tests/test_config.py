@@ -11,6 +11,7 @@ import pytest
 from regard.config import FAMILIES, ConfigError, change, every_field, from_dict, from_json, kinds, to_dict, to_json
 from regard.models import ModelConfig
 from regard.nn.attention import MultiHead
+from regard.nn.attention.local import Predictive
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP
 from regard.nn.norms import LayerNorm, NormConfig, RMSNorm
@@ -99,9 +100,11 @@ def test_a_bare_name_changes_every_field_of_that_name() -> None:
 def test_a_bare_name_fills_empty_slots_where_there_are_no_others() -> None:
     config = get("luong-2015")
     assert to_dict(config)["reader"]["window"] is None
-    changed = to_dict(change(config, {"window": "local-p", "reach": 3}))
-    assert changed["reader"]["window"]["kind"] == "local-p"
-    assert changed["reader"]["window"]["reach"] == 3
+    changed = change(config, {"window": "local-p", "reach": 3})
+    assert to_dict(changed)["reader"]["window"] == to_dict(Predictive(reach=3))
+    assert change(config, {"reach": 3, "window": "local-p"}) == changed
+    with pytest.raises(ConfigError, match="unknown option 'reach'"):
+        change(config, {"reach": 3, "feeding": False})
 
 
 @pytest.mark.parametrize("preset", ["luong-2015", "translator", "gpt-tiny"])
