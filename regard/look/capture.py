@@ -13,7 +13,6 @@ from torch import Tensor
 
 from regard.config import nearest
 from regard.data.pairs import Pair
-from regard.data.tagged import words_in
 from regard.decoding import Decoding, translate
 from regard.look.alignment import alignment_error_rate, cross_layers
 from regard.look.labelling import described_layer, look_at_labels
@@ -153,7 +152,6 @@ def capture(
     elif target is not None:
         raise ValueError(f"a model of kind {subject.family!r} writes no target; leave the target out")
     elif subject.encoder is not None:
-        text = " ".join(words_in(text)) if subject.task == "tag" else text  # as a tagger reads it
         side, masks = read_texts(subject, text, second, mask)
         sides = {"text": side}
     else:

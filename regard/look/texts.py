@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from regard.data import tagged
 from regard.data.tokenizers import MASKED
 from regard.look.parts import Masked, Side
 from regard.look.subject import LONGEST, Subject
@@ -61,7 +62,7 @@ def read_texts(
 
 
 def given(subject: Subject, text: str, second: str | None) -> list[str]:
-    """The texts, as many as the run reads."""
+    """The texts, as many as the run reads; what a tagger reads, with its words apart."""
     roles = subject.roles
     check_second(subject, second)
     if second is None and roles.least > 1:
@@ -70,7 +71,7 @@ def given(subject: Subject, text: str, second: str | None) -> list[str]:
     for name, one in zip(roles.names, texts, strict=False):
         if not one.strip():
             raise ValueError(f"the {name} is empty: there is nothing to look at")
-    return texts
+    return [" ".join(tagged.words_in(one)) for one in texts] if subject.task == "tag" else texts
 
 
 def check_second(subject: Subject, second: str | None) -> None:

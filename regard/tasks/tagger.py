@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import overload
+from typing import Any, overload
 
 import torch
 from torch import Tensor
@@ -11,6 +11,9 @@ from torch import Tensor
 from regard.data.spelt import Spelt, Words, spelt
 from regard.data.tagged import words_in
 from regard.data.tokenizers import Tokenizer
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
 from regard.models import TokenLabeller
 from regard.models.encoder import own_segments
 from regard.tasks.translator import padded
@@ -80,6 +83,14 @@ class WordTagger:
                 done(len(chosen))
         none = torch.empty(0, len(self.names))
         return [torch.cat([none, *(found[i] for i in range(len(parts))[place])]) for place in places]
+
+    def look(self, text: str, **options: Any) -> Look:
+        """See what the model attends to and says of each word; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        subject = Subject(self.model, self.tokenizer, labels=self.names, most=self.longest + FRAME, task="tag")
+        return look(subject, text, **options)
 
     def fitting(self, words: Words) -> Iterator[Spelt]:
         """A sentence as parts that the model can read: halves, as long as they are too long."""

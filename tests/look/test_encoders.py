@@ -136,6 +136,7 @@ def test_words_are_marked_with_their_tags(home: Path, preset: str) -> None:
     tagger = WordTagger(subject.model, subject.tokenizer, subject.labels, 64)  # type: ignore[arg-type]
     assert seen.marks is not None
     assert [(one.text, one.label) for one in seen.marks] == tagger(TEXT)
+    assert tagger.look(TEXT).plain() == seen.plain()
     assert Look.from_bytes(seen.to_bytes()).marks == seen.marks
     other = look(subject, TEXT, without=["encoder.1.self.0"])
     assert other.changes is not None
