@@ -159,3 +159,16 @@ def test_several_texts_are_named_one_after_the_other() -> None:
     given = Namespace(train=["a.txt", "more"], valid=None, data=None)
     assert named_data(given, "train", None) == {"file": "a.txt,more"}
     assert named_data(given, "valid", None) == {}
+
+
+def test_the_demo_names_the_command_as_it_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from regard.cli.demo import called
+
+    monkeypatch.setattr("sys.argv", [".venv/bin/regard", "demo"])
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert called() == ".venv/bin/regard"
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert called() == "regard"
+    monkeypatch.setattr("sys.argv", ["regard/__main__.py", "demo"])
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert called() == "regard"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+from pathlib import Path
 from typing import Any
 
 from regard.cli.options import read_changes
@@ -46,11 +49,17 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         print(f"word alignment from {translator.reading.layer}: error rate {error:.2f}\n")
     for pair, text in list(zip(test, found, strict=True))[:SHOWN]:
         print(f"  {pair.source}\n  → {text}\n")
+    command = called()
     print(f"The report:              open {options.run}/report.html in a browser")
-    print(f'Try your own sentence:   regard translate {options.run} "The black cat sleeps."')
-    print(f'See what it looks at:    regard look {options.run} "The black cat sleeps."')
-    print("All of it in a browser:  regard studio")
-    print("Train on your own files: regard train translate --train train.tsv --valid valid.tsv --run runs/my")
+    print(f'Try your own sentence:   {command} translate {options.run} "The black cat sleeps."')
+    print(f'See what it looks at:    {command} look {options.run} "The black cat sleeps."')
+    print(f"All of it in a browser:  {command} studio")
+    print(f"Train on your own files: {command} train translate --train train.tsv --valid valid.tsv --run runs/my")
+
+
+def called() -> str:
+    """The command as it can be typed here: by its path, where the shell does not know it, as after `make demo`."""
+    return "regard" if shutil.which("regard") or not Path(sys.argv[0]).name.startswith("regard") else sys.argv[0]
 
 
 def recipe() -> Any:

@@ -52,7 +52,10 @@ def curves(records: Sequence[Record], validations: Sequence[Record]) -> str:
     speed = [Curve("tokens a second", [(record["step"], record["tokens_per_second"]) for record in steps])]
     return cards(
         [
-            ("Loss (of training: with label smoothing and dropout)", line_chart(losses, "step", "loss by step")),
+            (
+                "Loss (of training: with all that makes it harder, such as dropout)",
+                line_chart(losses, "step", "loss by step"),
+            ),
             *((told(group), line_chart(group, "step", "scores by step")) for group in alike(scores)),
             ("Speed", line_chart(speed, "step", "tokens a second by step")),
         ]
