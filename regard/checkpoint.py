@@ -182,8 +182,15 @@ class Run:
         if not self.path.is_dir():
             raise RunError(f"there is no run folder {self.path}")
         if not self.config_path.exists():
-            raise RunError(f"{self.path} is no run folder: it has no config.json")
+            inside = sorted(path.parent for path in self.path.glob("seed-*/config.json"))
+            hint = f"; it holds runs of several seeds: name one of them, such as {inside[0]}" if inside else ""
+            raise RunError(f"{self.path} is no run folder: it has no config.json{hint}")
         data = read_json(self.config_path)
+        if "model_type" in data and "format" not in data:
+            raise RunError(
+                f"{self.path} is a folder of the transformers library; make a run of it first: "
+                f"regard import {self.path} --run DIR"
+            )
         if data.get("format") != FORMAT:
             raise RunError(f"{self.config_path} has format {data.get('format')!r}; this version reads format {FORMAT}")
         return data

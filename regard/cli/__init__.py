@@ -67,7 +67,9 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; a mistake of the user's becomes one sentence and exit code 2."""
-    options, rest = parser().parse_known_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options, rest = parser().parse_known_args(words)
+    rest = marked(words, rest)
     run: Callable[[argparse.Namespace, list[str]], Any] = options.run_verb
     try:
         run(options, rest)
@@ -81,3 +83,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def marked(words: Sequence[str], rest: list[str]) -> list[str]:
+    """What argparse leaves over, with the "--" that it may drop: behind it stands text, whatever it looks like."""
+    if "--" not in words or "--" in rest:
+        return rest
+    texts = list(words[words.index("--") + 1 :])
+    cut = len(rest) - len(texts)
+    return [*rest[:cut], "--", *texts] if texts and rest[cut:] == texts else rest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.options import positive
+from regard.cli.precision import add_precision, precise
 from regard.cli.texts import given_texts
 from regard.cli.translate import CHUNK, chunks, standard_input
 
@@ -31,36 +33,50 @@ def add(verbs: Any) -> None:
     verb.add_argument("run", metavar="RUN", help="a run folder")
     verb.add_argument("--text", required=True, metavar="FILE", help="the text that the questions are asked of")
     verb.add_argument(
-        "--threshold", type=float, default=0.0, help="how much likelier than none an answer must be, in logits"
+        "--threshold", default=0.0, metavar="LOGITS", help="how much likelier than none an answer must be, in logits"
     )
     verb.add_argument(
         "--scores", action="store_true", help="before each answer its probability against none, and a tab"
     )
     verb.add_argument("--json", action="store_true", help="a JSON object a line: question, text, start, end, score")
     verb.add_argument("--batch", type=positive, default=16, help="windows at a time (default 16)")
+    add_precision(verb)
     verb.set_defaults(run_verb=run)
+
+
+def threshold_of(text: Any) -> float:
+    """How much likelier than none an answer must be."""
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        value = math.nan
+    if math.isnan(value):
+        raise ValueError(f"threshold {text}: it is a number of logits, such as 0 or 1.5")
+    return value
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.data.files import existing, lines
     from regard.tasks.answering import load_answerer
 
-    given = given_texts(rest, "answer")
+    given, threshold = given_texts(rest, "answer"), threshold_of(options.threshold)
     context = "\n".join(lines(existing(Path(options.text))))
-    answerer = load_answerer(options.run)
+    answerer = precise(load_answerer(options.run), options)
     asked: Iterable[str] = given or standard_input("answering")
     alone = sys.stdin is not None and sys.stdin.isatty()
     for chunk in chunks(asked, 1 if alone else CHUNK):
         filled = [(question, context) for question in chunk if question.strip()]
-        found = iter(answerer.answer(filled, options.threshold, options.batch))
+        found = iter(answerer.answer(filled, threshold, options.batch))
         for question in chunk:
-            print(line(question, next(found), options) if question.strip() else "")
+            print(line(question, next(found) if question.strip() else None, options))
         sys.stdout.flush()
 
 
 def line(question: str, answer: Any, options: argparse.Namespace) -> str:
-    """What is printed of an answer, on one line."""
+    """What is printed of an answer, on one line; an empty line of the input stays one."""
     if options.json:
-        return json.dumps({"question": question, **asdict(answer)}, ensure_ascii=False)
+        return json.dumps({"question": question, **(asdict(answer) if answer else {})}, ensure_ascii=False)
+    if answer is None:
+        return ""
     text = " ".join(answer.text.split())
     return f"{answer.score:.4f}\t{text}" if options.scores else text

@@ -11,6 +11,7 @@ from typing import Any
 from regard.cli.options import positive
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
+from regard.cli.texts import given_texts
 from regard.cli.translate import chunks, standard_input
 
 CHUNK = 1000  # lines of standard input that are sorted by length together
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.tasks.classification import load_classifier
     from regard.tasks.text_classifier import ranked
 
-    given = texts_of(rest)
+    given = given_texts(rest, "classify")
     classifier = precise(load_classifier(options.run), options)
     texts: Iterable[str] = given or standard_input("classifying")
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
@@ -54,14 +55,6 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
                 scores = ranked(classifier.labels, next(found)) if text.strip() else {}
                 print(line(text, scores, options))
             sys.stdout.flush()
-
-
-def texts_of(rest: list[str]) -> list[str]:
-    """What follows the run; there are no other options."""
-    unknown = next((word for word in rest if word.startswith("--")), None)
-    if unknown is not None:
-        raise ValueError(f"unknown option {unknown}; see regard classify --help (standard input takes any text)")
-    return rest
 
 
 def line(text: str, scores: Mapping[str, float], options: argparse.Namespace) -> str:

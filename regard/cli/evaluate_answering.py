@@ -7,6 +7,7 @@ from typing import Any
 
 from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
+from regard.cli.precision import precise
 from regard.cli.progress import counting
 
 
@@ -14,17 +15,21 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, as shares."""
     import numpy as np
 
+    from regard.cli.answer import threshold_of
     from regard.tasks.answerer import answer_scores, exact, overlap
     from regard.tasks.answering import load_answerer, right_of
     from regard.tasks.certainty import intervals
     from regard.tasks.examples import QuestionData
 
-    if changes := read_changes(rest):
+    changes = read_changes(rest)
+    threshold = threshold_of(changes.pop("threshold", 0.0))
+    if changes:
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
-    answerer = load_answerer(options.run)
+    answerer = precise(load_answerer(options.run), options)
     questions = list(QuestionData(**where(options)).open())
     with counting("windows read") as done:
-        found = answerer.answer([(one.question, one.context) for one in questions], batch=options.batch, done=done)
+        asked = [(one.question, one.context) for one in questions]
+        found = answerer.answer(asked, threshold, options.batch, done=done)
     texts, right = [answer.text for answer in found], [right_of(one) for one in questions]
     shares = {
         name: np.array([share(*one) for one in zip(texts, right, strict=True)])

@@ -8,6 +8,7 @@ from typing import Any
 
 from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
+from regard.cli.precision import precise
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
     if changes := read_changes(rest):
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
-    reader = load(options.run)
+    reader = precise(load(options.run), options)
     sentences = list(Sentences(TextData(**where(options)).open()))
     if not sentences:
         raise DataError(f"{options.data}: no text (all lines are empty)")

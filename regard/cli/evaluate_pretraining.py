@@ -7,6 +7,7 @@ from typing import Any
 
 from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
+from regard.cli.precision import precise
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     run = Run(options.run)
     task = task_of(run, TaskConfig, "find hidden words")
     assert isinstance(task, MaskedWords | PermutedWords)
-    found = task.scores(run, TextData(**where(options)).open())
+    found = task.scores(precise(task.load(run), options), TextData(**where(options)).open())
     if not found:
         raise DataError(f"{options.data}: no text (all lines are empty)")
     return dict(found)

@@ -42,6 +42,7 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.tasks.filling import Filled
     from regard.tasks.mlm import load_filler
 
     given = given_texts(rest, "fill")
@@ -51,12 +52,13 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     for chunk in chunks(texts, 1 if alone else CHUNK):
         found = iter(filler.fill([text for text in chunk if text.strip()], options.count, options.batch))
         for text in chunk:
-            print(lines(next(found), options) if text.strip() else "")
+            print(lines(next(found) if text.strip() else Filled(text, text, []), options))
         sys.stdout.flush()
 
 
 def lines(filled: Filled, options: argparse.Namespace) -> str:
-    """What is printed of a text: a line for each word, with its probability; a number where there are several masks."""
+    """What is printed of a text: a line for each word, with its probability; a number where there are several masks.
+    An empty line of the input stays one."""
     if options.json:
         return json.dumps(asdict(filled), ensure_ascii=False)
     if options.text:

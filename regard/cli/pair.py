@@ -60,7 +60,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
             read += len(chunk)
             verdicts = iter(judge.judge([pair for pair in pairs if pair is not None], options.batch, say, done))
             for pair in pairs:
-                print("" if pair is None else line(judge, pair, next(verdicts), options))
+                print(nothing(options) if pair is None else line(judge, pair, next(verdicts), options))
             sys.stdout.flush()
 
 
@@ -74,6 +74,11 @@ def checked(text: str, number: int) -> tuple[str, str] | None:
     if not (cells[0] and cells[1]):
         raise ValueError(f"pair {number}: one of the two texts is empty")
     return cells[0], cells[1]
+
+
+def nothing(options: argparse.Namespace) -> str:
+    """What is printed of an empty line of the input."""
+    return json.dumps({"text_a": "", "text_b": ""}) if options.json else ""
 
 
 def line(judge: PairJudge, pair: tuple[str, str], verdict: Any, options: argparse.Namespace) -> str:

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from regard.cli.options import positive, split_changes
+from regard.cli.options import positive
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting
+from regard.cli.texts import given_texts
 from regard.cli.translate import CHUNK, chunks, standard_input
 
 
@@ -46,12 +47,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.tasks.entities import scheme_of
     from regard.tasks.tagging import load_tagger
 
-    changes, given = split_changes(rest)
-    if changes:
-        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
-    for text in given:
-        if any("\ud800" <= letter <= "\udfff" for letter in text):  # what Python makes of bytes that are no UTF-8
-            raise ValueError(f"{text!a} is not valid UTF-8; write it so, or give it as a file after <")
+    given = given_texts(rest, "tag")
     tagger = precise(load_tagger(options.run), options)
     marked = scheme_of(tagger.names) is not None
     texts: Iterable[str] = given or standard_input("tagging")

@@ -38,7 +38,8 @@ class TableFile(Generic[E]):
     `.csv` with tabs in its first line. `columns` are what was asked for, by name or, in TSV, by number; else they are
     known by the names that a kind has for them (`usual`, and `also` in other people's files), or stand in the usual
     order; further ones are ignored. `needed` is how many must be there, all unless a kind says otherwise. `named` says
-    whether columns have names, and `skipped` counts the empty lines of the last pass.
+    whether columns have names, `asked` whether they were asked for, `first` is the first line, and `skipped` counts the
+    empty lines of the last pass.
     """
 
     usual: ClassVar[Names] = ()
@@ -49,8 +50,9 @@ class TableFile(Generic[E]):
 
     def __init__(self, path: str | os.PathLike[str], columns: Names | None = None) -> None:
         self.path = existing(path)
-        self.skipped, self.named = 0, True
+        self.skipped, self.named, self.asked = 0, True, columns is not None
         known, first = Known((*self.also, self.usual), self.bare), _first_line(self.path)
+        self.first = first
         form = _form(self.path)
         self._rows: Callable[[Iterable[str]], Rows]
         if form == ".jsonl":

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.data.columns import SHOWN, Bare, is_number
-from regard.data.files import DataError, Line, TableFile, column_of, lines, text_of
+from regard.data.columns import Bare, is_number
+from regard.data.files import DataError, Line, column_of, lines, text_of
+from regard.data.labelled import LabelFile
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def _stsb(cells: Sequence[str]) -> bool:
 STSB = Bare(("sentence1", "sentence2", "score"), (5, 6, 4), _stsb)  # genre, file, year, identity, score, two sentences
 
 
-class JudgedFile(TableFile[JudgedPair]):
+class JudgedFile(LabelFile[JudgedPair]):
     """The pairs of one file, in the columns "text_a", "text_b" and "label", or as GLUE's files have them: MRPC, QQP,
     STS-B, MNLI, QNLI, RTE, WNLI, and STS-B as it came, without a header. JSON may have numbers as labels.
 
@@ -78,9 +79,7 @@ class JudgedFile(TableFile[JudgedPair]):
             raise DataError(f"{where}: one of the two texts is empty; give it one or take the line out")
         if not label:
             raise DataError(f"{where}: the pair has no label; give it one or take the line out")
-        if not self.named and where.endswith(", line 1") and label.lower() == self.usual[2]:
-            names = f"{first[:SHOWN]},{second[:SHOWN]},{label}"
-            raise DataError(f"{where}: {label!r} names a column; say which ones hold what: --columns {names}")
+        self.refuse_name(label, where)
         return JudgedPair(first, second, label, self.columns[2] in SCORES)
 
 

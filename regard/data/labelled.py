@@ -2,12 +2,62 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Protocol, TypeVar
 
-from regard.data.columns import SHOWN, Bare
+from regard.data.columns import SHOWN, Bare, is_number
 from regard.data.files import DataError, Line, TableFile, column_of, text_of
+
+
+class HasLabel(Protocol):
+    @property
+    def label(self) -> str: ...
+
+
+L = TypeVar("L", bound=HasLabel)
+
+
+class LabelFile(TableFile[L]):
+    """Examples with a label, in the last of the columns.
+
+    A header with names of its own would be read as an example with a class of its own, so a first line that looks like
+    one is an error, unless columns were asked for.
+    """
+
+    def __iter__(self) -> Iterator[L]:
+        seen: Counter[str] = Counter()
+        for example in super().__iter__():
+            seen[example.label] += 1
+            yield example
+        if not self.named and not self.asked and names_a_column(seen):
+            places = range(1, len(self.usual) + 1)
+            raise DataError(
+                f"{self.path}, line 1: the label {next(iter(seen))[:SHOWN]!r} stands nowhere else; "
+                f"if this line names the columns, say which ones hold what: --columns {','.join(self.first_cells)}; "
+                f"if it is an example: --columns {','.join(map(str, places))}"
+            )
+
+    def refuse_name(self, label: str, where: str) -> None:
+        """At once, where the first line has the usual name of the label's column."""
+        if not self.named and not self.asked and where.endswith(", line 1") and label.lower() == self.usual[-1]:
+            names = ",".join(self.first_cells)
+            raise DataError(f"{where}: {label!r} names a column; say which ones hold what: --columns {names}")
+
+    @property
+    def first_cells(self) -> list[str]:
+        return [cell[:SHOWN] for cell in self.first.split("\t")[: len(self.usual)]]
+
+
+def names_a_column(seen: Counter[str]) -> bool:
+    """Whether the first of the labels, in the order in which they came, is unlike all others: it stands there once and
+    each of the others again and again, or they are numbers and it is none."""
+    (first, count), *others = seen.items()
+    if count > 1 or not others:
+        return False
+    return all(more > 1 for _, more in others) or (not is_number(first) and all(is_number(name) for name, _ in others))
 
 
 @dataclass(frozen=True)
@@ -25,7 +75,7 @@ def _cola(cells: Sequence[str]) -> bool:
 COLA = Bare(("text", "label"), (3, 1), _cola)  # source, label, the author's mark, sentence
 
 
-class LabelledFile(TableFile[Labelled]):
+class LabelledFile(LabelFile[Labelled]):
     """The labelled texts of one file, in the columns "text" and "label", or as GLUE's files of single sentences have
     them: SST-2 with a header, CoLA without.
 
@@ -45,9 +95,7 @@ class LabelledFile(TableFile[Labelled]):
             return None
         if not label:
             raise DataError(f"{where}: the text has no label; give it one or take the line out")
-        if not self.named and where.endswith(", line 1") and label.lower() == self.usual[1]:
-            names = f"{text[:SHOWN]},{label}"
-            raise DataError(f"{where}: {label!r} names a column; say which ones hold what: --columns {names}")
+        self.refuse_name(label, where)
         return Labelled(text, label)
 
     def label(self, line: Line, where: str) -> str:

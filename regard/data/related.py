@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -12,6 +14,8 @@ from regard.data.judged import LABELS, SCORES, STSB, TEXTS, JudgedPair
 from regard.data.pairs import Pair
 
 NEGATIVE = "negative"
+NO_SCORES = ("nan", "inf", "-inf")
+OFTEN = 3  # a third column each of whose texts stands there so often holds labels
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,11 @@ class RelatedFile(TableFile[Related]):
 
     def __iter__(self) -> Iterator[Related]:
         first: Related | None = None
+        negatives: Counter[str] = Counter()
         for number, pair in enumerate(super().__iter__(), 1):
             first = first or pair
+            if pair.negative is not None:
+                negatives[pair.negative] += 1
             if (pair.score is None) != (first.score is None):
                 kinds = ("has no score", "has one") if pair.score is None else ("has a score", "has none")
                 raise DataError(
@@ -57,6 +64,12 @@ class RelatedFile(TableFile[Related]):
                     "the third column holds scores or texts, not both"
                 )
             yield pair
+        if self.columns[2:] != (NEGATIVE,) and all(count >= OFTEN for count in negatives.values()) and negatives:
+            names = ", ".join(map(repr, itertools.islice(negatives, 3)))
+            raise DataError(
+                f"{self.path}: the third column says {names} again and again: `pair` learns labels, `similar` scores; "
+                f"texts that do not belong to the first stand in a column named {NEGATIVE!r}"
+            )
 
     def example(self, line: Line, where: str) -> Related | None:
         first, second = (text_of(line, column, where).strip() for column in self.columns[:2])
@@ -72,6 +85,8 @@ class RelatedFile(TableFile[Related]):
         text = "" if third is None else text_of(line, self.columns[2], where).strip()
         if is_number(text) and self.columns[2] != NEGATIVE:
             return Related(first, second, float(text))
+        if text.lower() in NO_SCORES:
+            raise DataError(f"{where}: the score {text} is no number")
         if text and self.columns[2] in (*SCORES, *LABELS):
             raise DataError(f"{where}: {text[:40]!r} is no score; `similar` learns numbers, `pair` learns labels")
         return Related(first, second, negative=text or None)

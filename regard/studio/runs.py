@@ -153,7 +153,9 @@ def read_standing(folder: Path) -> Standing:
 def read_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if not path.is_file():
-        raise BrokenRunError("it has no config.json")
+        seeds = next(folder.glob("seed-*/config.json"), None)
+        hint = "; it holds runs of several seeds: open the studio with it as --runs" if seeds else ""
+        raise BrokenRunError(f"it has no config.json{hint}")
     if path.stat().st_size > LARGEST:
         raise BrokenRunError("its config.json is too large to be one")
     try:

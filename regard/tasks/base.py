@@ -60,6 +60,11 @@ K = TypeVar("K", bound=TaskConfig)
 def task_of(run: Run, kind: type[K], use: str) -> K:
     """The task that a run was trained for; a run of another kind is refused: it is of no `use` here."""
     tasks.register()  # so that a run of any task is understood
+    if "task" not in run.read_config():
+        raise RunError(
+            f"{run.path} holds a model without a task, which cannot {use} yet; "
+            f"let one begin from it: regard train TASK --from {run.path}"
+        )
     task = from_dict(TaskConfig, run.section("task"), "task")
     if not isinstance(task, kind):
         raise RunError(f"{run.path} was trained for the task {task.kind!r}, not to {use}")

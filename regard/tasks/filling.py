@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from regard.checkpoint import RunError
 from regard.data.files import DataError
@@ -20,12 +21,13 @@ from regard.models.encoder import own_segments
 from regard.tasks.embedding import Embedder, by_tokens
 from regard.tasks.translator import padded
 
+INSIDE = "##"  # begins a piece of WordPiece that goes on with the word before it
 SHOWN = 40  # letters by which a message names a text
 
 
 @dataclass(frozen=True)
 class Filled:
-    """A text, its most likely reading, and for each of its masks the likeliest pieces."""
+    """A text, the same with the likeliest piece at each mask, and for each of its masks the likeliest pieces."""
 
     text: str
     whole: str
@@ -44,6 +46,7 @@ class MaskFiller:
         if tokenizer.mask is None:
             raise RunError("the tokenizer has no mask token (<mask> or [MASK]), so no word can be masked")
         self.model, self.tokenizer, self.mask = model, tokenizer, tokenizer.mask
+        self.words_in_pieces = tokenizer.kind == "wordpiece"
 
     def __call__(self, text: str, count: int = 5) -> Filled:
         return self.fill([text], count)[0]
@@ -52,7 +55,7 @@ class MaskFiller:
     def fill(self, texts: Sequence[str], count: int = 5, batch: int = 32) -> list[Filled]:
         """Of each text, in their order; batches are made by length."""
         assert self.model.head is not None
-        count = min(count, self.tokenizer.vocabulary)
+        count = min(count, self.tokenizer.vocabulary - len(self.specials))
         rows = [self.row(text) for text in texts]
         found: list[Filled | None] = [None] * len(rows)
         for chosen in by_tokens(rows, batch):
@@ -61,8 +64,9 @@ class MaskFiller:
             segments = own_segments(self.model, self.tokenizer, tokens)
             states = torch.split(self.model.expected(tokens, keep, hidden, segments), hidden.sum(1).tolist())
             for i, line in zip(chosen, states, strict=True):
-                shares, best = self.model.head.logits(line).float().softmax(-1).topk(count)
-                found[i] = self.filled(texts[i], rows[i], best.tolist(), shares.tolist())
+                shares = self.model.head.logits(line).float().softmax(-1)
+                shares, best = shares.index_fill(-1, self.specials, -1.0).topk(count)
+                found[i] = self.filled(texts[i], best.tolist(), shares.tolist())
         return [one for one in found if one is not None]
 
     def row(self, text: str) -> list[int]:
@@ -77,14 +81,22 @@ class MaskFiller:
             )
         return row
 
-    def filled(self, text: str, row: list[int], best: list[list[int]], shares: list[list[float]]) -> Filled:
+    def filled(self, text: str, best: list[list[int]], shares: list[list[float]]) -> Filled:
         masks = [
             [Choice(self.tokenizer.token(i).strip(), i, share) for i, share in zip(ids, some, strict=True)]
             for ids, some in zip(best, shares, strict=True)
         ]
-        likeliest = iter(ids[0] for ids in best)
-        whole = self.tokenizer.decode([next(likeliest) if i == self.mask else i for i in row])
+        whole, *others = MASKED.split(text)
+        for choices, rest in zip(masks, others, strict=True):
+            piece = choices[0].token
+            joined = self.words_in_pieces and piece.startswith(INSIDE)
+            whole = (whole.rstrip() + piece.removeprefix(INSIDE) if joined else whole + piece) + rest
         return Filled(text, whole, masks)
+
+    @property
+    def specials(self) -> Tensor:
+        """Ids that stand for no word."""
+        return torch.tensor(sorted(self.tokenizer.specials), device=self.device)
 
     def look(self, text: str, second: str | None = None, **options: Any) -> Look:
         """See which words the model expects at the masks of a text, and what it attends to; a notebook draws it.

@@ -92,9 +92,8 @@ class MaskedWords(TaskConfig, kind="mlm"):
         model, tokenizer = load_both(run)
         return MaskFiller(cast(EncoderModel, for_use(model)), tokenizer)
 
-    def scores(self, run: Run, texts: Iterable[Document]) -> dict[str, float]:
+    def scores(self, filler: MaskFiller, texts: Iterable[Document]) -> dict[str, float]:
         """Metrics over hidden words of some texts, and how many passages and tokens these are; nothing of no text."""
-        filler = self.load(run)
         reader = MaskedReader(self, filler.tokenizer)
         held = InMemory(list(reader.passages(texts)))
         if not len(held):

@@ -83,9 +83,8 @@ class PermutedWords(TaskConfig, kind="plm"):
         model, tokenizer = load_both(run)
         return MaskFiller(cast(TwoStreamModel, for_use(model)), tokenizer)
 
-    def scores(self, run: Run, texts: Iterable[Document]) -> dict[str, float]:
+    def scores(self, filler: MaskFiller, texts: Iterable[Document]) -> dict[str, float]:
         """Metrics over predicted tokens of texts, and how many passages and tokens these are; nothing of no text."""
-        filler = self.load(run)
         reader = PermutedReader(self, filler.tokenizer)
         held = InMemory(list(reader.passages(texts)))
         if not len(held):

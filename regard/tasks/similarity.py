@@ -26,6 +26,7 @@ from regard.data.files import DataError, existing
 from regard.tasks.embedding import Embedder, Vectors
 
 HEADER, VECTORS, STARTS, NUMBERS = "index.json", "vectors.bin", "starts.bin", "numbers.bin"
+PARTS = {HEADER, VECTORS, STARTS, NUMBERS}
 VERSION = 1
 CHUNK = 8_192  # lines that are embedded together
 BLOCK = 1 << 22  # values that are compared at a time: 16 MiB in single precision
@@ -104,7 +105,7 @@ def open_index(
     lines = existing(lines)
     if lines.suffix == ".gz":
         raise DataError(f"{lines}: lines of a gzipped file cannot be looked up; unpack it first")
-    if folder.exists() and any(folder.iterdir()) and not (folder / HEADER).exists():
+    if folder.exists() and any(folder.iterdir()) and not is_index(folder):
         raise RunError(f"{folder} is a folder of other files, not an index; name another with --index")
     marks = {"file": mark_of(lines), "model": mark_of_model(embedder)}
     if (folder / HEADER).exists():
@@ -119,6 +120,13 @@ def open_index(
     elif not make:
         raise RunError(f"{folder} holds no index yet; make it without --reuse")
     return write_index(folder, lines, embedder, precision, marks, say, done)
+
+
+def is_index(folder: Path) -> bool:
+    """Whether a folder holds an index and nothing else: it may be replaced."""
+    if not (folder / HEADER).is_file() or not {path.name for path in folder.iterdir()} <= PARTS:
+        return False
+    return {"version", "lines", "width", "precision"} <= read_json(folder / HEADER).keys()
 
 
 def write_index(

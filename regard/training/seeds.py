@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from regard.checkpoint import Run, RunError, write_text
-from regard.config import change
+from regard.checkpoint import Run, RunError, read_json, write_text
+from regard.config import change, to_dict
 from regard.training.records import read_records
 from regard.training.session import Recipe, resume, start
 
-SUMMARY = "seeds.json"
+SUMMARY, RECIPE = "seeds.json", "recipe.json"
+SEED = "training.seed"
 INTERRUPTED = "interrupted"
 
 
@@ -38,10 +40,11 @@ def several(folder: Path, recipe: Recipe, count: int) -> dict[str, Spread] | Non
     A run that is there is gone on with, or kept where it is done. What they reached by metric; None where the training
     was interrupted.
     """
+    check_folder(folder, recipe)
     first = recipe.training.seed
     runs = [Run(folder / f"seed-{seed}") for seed in range(first, first + count)]
     for seed, run in enumerate(runs, first):
-        wanted = change(recipe, {"training.seed": seed})
+        wanted = change(recipe, {SEED: seed})
         if not run.exists():
             start(run, wanted)
         elif ending(run) in (None, INTERRUPTED):
@@ -55,6 +58,33 @@ def several(folder: Path, recipe: Recipe, count: int) -> dict[str, Spread] | Non
     record = {name: {"mean": s.mean, "deviation": s.deviation, "values": s.values} for name, s in found.items()}
     write_text(folder / SUMMARY, json.dumps({"seeds": [first, first + count - 1], **record}, indent=2) + "\n")
     return found
+
+
+def check_folder(folder: Path, recipe: Recipe) -> None:
+    """Figures of one recipe stand side by side, so runs of another one are refused; what the folder is for is written
+    into it."""
+    if Run(folder).config_path.exists():
+        raise RunError(f"{folder} is a run itself; several seeds take a folder of their own")
+    path, ours = folder / RECIPE, to_dict(recipe)
+    if not path.exists():
+        write_text(path, json.dumps(ours, indent=2) + "\n")
+        return
+    there, wanted = dict(leaves(read_json(path))), dict(leaves(ours))
+    for name in {**there, **wanted}:
+        if name != SEED and there.get(name) != wanted.get(name):
+            raise RunError(
+                f"{folder} has seeds of another recipe: {name} is {there.get(name)} there and {wanted.get(name)} here; "
+                "choose another folder"
+            )
+
+
+def leaves(fields: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
+    """Each value of a config by its path, such as training.max_steps."""
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, f"{where}{name}.")
+        else:
+            yield f"{where}{name}", value
 
 
 def ending(run: Run) -> str | None:

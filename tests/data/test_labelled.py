@@ -96,6 +96,21 @@ def test_a_wrong_file_says_what_is_wrong_with_it_and_where(tmp_path: Path, name:
     assert said in message(path)
 
 
+@pytest.mark.parametrize("first", ["review\tstars", "good one\tfive"])
+def test_a_first_line_unlike_all_others_must_be_explained(tmp_path: Path, first: str) -> None:
+    path = write(tmp_path / "t.tsv", f"{first}\nwell\t5\nbad\t1\nso so\t3\n")
+    text, label = first.split("\t")
+    assert message(path).startswith(f"{path}, line 1: the label {label!r} stands nowhere else")
+    assert f"--columns {text},{label}; if it is an example: --columns 1,2" in message(path)
+    assert [one.label for one in LabelledFile(path, (text, label))] == ["5", "1", "3"]
+    assert [one.label for one in LabelledFile(path, ("1", "2"))] == [label, "5", "1", "3"]
+
+
+def test_a_rare_class_is_none(tmp_path: Path) -> None:
+    few = write(tmp_path / "few.tsv", "a\trare\nb\tseldom\nc\tcommon\nd\tcommon\n")
+    assert len(list(LabelledFile(few))) == 4
+
+
 def test_what_is_held_out_is_the_same_each_time_and_the_rest_is_for_training() -> None:
     texts = [Labelled(f"text {i % 90}", "ab"[i % 2]) for i in range(100)]
     train, valid = (HeldOut(lambda: texts, split, held_out=20) for split in ("train", "valid"))

@@ -50,6 +50,12 @@ def test_columns_may_be_named_and_some_negatives_missing(tmp_path: Path) -> None
         ("a.csv", "text_a,text_b,label\na,b,same\n", "line 2: 'same' is no score; `similar` learns numbers"),
         ("a.jsonl", '{"text_a": "a", "text_b": "b", "score": NaN}\n', "line 1: the score nan is no number"),
         ("a.csv", "one,two\na,b\n", "line 1: no column 'text_a'"),
+        ("a.tsv", "a\tb\tnan\n", "line 1: the score nan is no number"),
+        (
+            "a.tsv",
+            "a\tb\tyes\nc\td\tno\n" * 3,
+            "the third column says 'yes', 'no' again and again: `pair`",
+        ),
     ],
 )
 def test_what_is_of_no_kind_or_of_two_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:

@@ -62,7 +62,7 @@ def test_words_are_predicted_from_those_around_them(folder: Path) -> None:
 def test_verbs_use_it(folder: Path, regard: Say) -> None:
     code, out, err = regard("fill", folder / "run", "--text", "The cat [MASK].")
     assert code == 0, err
-    assert out.startswith("the cat ")
+    assert out.startswith("The cat ")
     code, out, err = regard("embed", folder / "run", "--pool", "cls", "--json", "The cat purrs.")
     assert code == 0, err
     assert len(json.loads(out)["vector"]) == 32

@@ -55,14 +55,36 @@ def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 def test_masked_words_have_probabilities_that_are_the_models(folder: Path) -> None:
     filler = library.load(folder / "bert")
     filled = filler("The cat [MASK].", count=filler.tokenizer.vocabulary)
-    assert sum(choice.probability for choice in filled.masks[0]) == pytest.approx(1, abs=1e-4)
     ids = filler.tokenizer.encode(["The cat", "."])
     row = [filler.tokenizer.start, *ids[0], filler.tokenizer.mask, *ids[1], filler.tokenizer.end]
     with torch.no_grad():
         expected = filler.model(torch.tensor([row]))[0, 1 + len(ids[0])].softmax(-1)
     for choice in filled.masks[0][:5]:
         assert choice.probability == pytest.approx(float(expected[choice.id]), rel=1e-3)
-    assert filled.whole.split()[:2] == ["the", "cat"]
+    specials = sorted(filler.tokenizer.specials)
+    assert {choice.id for choice in filled.masks[0]} == set(range(filler.tokenizer.vocabulary)) - set(specials)
+    rest = 1 - float(expected[specials].sum())
+    assert sum(choice.probability for choice in filled.masks[0]) == pytest.approx(rest, abs=1e-4)
+
+
+@pytest.mark.parametrize("run", ["bert", "roberta"])
+def test_what_is_filled_in_leaves_the_other_words_as_they_were_written(folder: Path, run: str) -> None:
+    filler = library.load(folder / run)
+    filled = filler("Ω is  the [MASK] letter 漢, of 😀 (Greek <mask>).")
+    first, second = (choices[0].token for choices in filled.masks)
+    pieces = [f"Ω is  the {first} letter 漢, of 😀 (Greek {second}).", filled.whole]
+    if first.startswith("##"):
+        pieces[0] = pieces[0].replace(f" {first}", first[2:])
+    if second.startswith("##"):
+        pieces[0] = pieces[0].replace(f" {second}", second[2:])
+    assert pieces[0] == pieces[1]
+
+
+def test_a_piece_from_inside_a_word_goes_on_with_the_word_before_it(folder: Path) -> None:
+    filler = library.load(folder / "bert")
+    inside = next(i for i in range(filler.tokenizer.vocabulary) if filler.tokenizer.token(i).startswith("##"))
+    piece = filler.tokenizer.token(inside)[2:]
+    assert filler.filled("A Cat [MASK] purrs.", [[inside]], [[1.0]]).whole == f"A Cat{piece} purrs."
 
 
 @pytest.mark.parametrize("run", ["bert", "roberta"])
@@ -92,9 +114,9 @@ def test_fill_on_the_command_line(folder: Path, regard: Say, monkeypatch: pytest
     assert float(rows[0][0]) >= float(rows[1][0])
     typed(monkeypatch, "The cat [MASK].\n\nThe [MASK] [MASK].\n")
     code, out, _ = regard("fill", folder / "bert", "--json")
-    one, empty, other = out.splitlines()
-    assert (len(json.loads(one)["masks"]), empty, len(json.loads(other)["masks"])) == (1, "", 2)
-    assert regard("fill", folder / "bert", "--text", "The cat [MASK].")[1].startswith("the cat")
+    assert [len(json.loads(line)["masks"]) for line in out.splitlines()] == [1, 0, 2]
+    assert regard("fill", folder / "bert", "--text", "The Cat [MASK].")[1].startswith("The Cat")
+    assert regard("fill", folder / "bert", "--text", "--", "--The Cat [MASK].")[1].startswith("--The Cat")
 
 
 @pytest.mark.parametrize(
@@ -288,6 +310,8 @@ def test_what_cannot_be_ranked_is_refused(folder: Path, lines: Path, regard: Say
     assert "all lines are empty" in refused("--lines", empty, "A.")
     assert not (tmp_path / "empty.txt.index").exists()
     assert "does not exist" in refused("--lines", tmp_path / "none.txt", "A.")
+    assert "not an index" in refused("--lines", lines, "--index", other, "A.")
+    (other / "index.json").write_text('{"version": 1, "lines": 1, "width": 1, "precision": "float32"}')
     assert "not an index" in refused("--lines", lines, "--index", other, "A.")
     assert (other / "mine.txt").read_text() == "mine"
     assert "text 1 is empty" in refused("--lines", lines, " ")

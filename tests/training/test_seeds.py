@@ -42,6 +42,20 @@ def test_each_seed_has_a_run_and_their_spread_is_told(regard: Say, tmp_path: Pat
     assert (tmp_path / "runs" / "seed-1" / "model.safetensors").stat().st_mtime_ns == done
     assert len(json.loads((tmp_path / "runs" / "seeds.json").read_text())["bleu"]["values"]) == 3
 
+    code, _, err = regard(*command(tmp_path, 3), "--dropout", "0.25")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "has seeds of another recipe: model.embedding.dropout is 0.0 there and 0.25 here" in err
+    code, _, err = regard("evaluate", tmp_path / "runs")
+    assert code == 2
+    assert f"it holds runs of several seeds: name one of them, such as {tmp_path / 'runs' / 'seed-1'}" in err
+
+
+def test_seeds_do_not_move_into_a_run(regard: Say, toy: Toy) -> None:
+    code, _, err = regard("train", "translate", "--data", "phrasebook", "--run", toy.good, "--seeds", 2)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "is a run itself" in err
+    assert not (toy.good / "seed-1").exists()
+
 
 def test_seeds_are_not_resumed_by_hand(regard: Say, toy: Toy) -> None:
     code, _, err = regard("train", "translate", "--run", toy.good, "--seeds", 2, "--resume")
