@@ -29,11 +29,12 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     ids, size = encoded(writer.tokenizer, documents)
     if not len(ids):
         raise DataError("the text is empty: there is nothing to score")
-    start = time.perf_counter()
+    begun = time.perf_counter()
     with counting("tokens scored", len(ids)) as done:
         words = words_in(documents)
-        score = measure(writer.model, ids, size, writer.context, writer.tokenizer.start, done, stride, words)
-    seconds = time.perf_counter() - start
+        start, end = writer.tokenizer.start, writer.tokenizer.end
+        score = measure(writer.model, ids, size, writer.context, start, end, done, stride, words)
+    seconds = time.perf_counter() - begun
     signature = f"context {writer.context}, stride {stride}: every token once, with at least "
     signature += f"{writer.context - stride} before it where there are; words by white space, bytes of UTF-8"
     return {

@@ -192,7 +192,8 @@ class Generator:
         documents = [Document("the text", lambda: [text])] if isinstance(text, str) else text
         ids, size = encoded(self.tokenizer, documents)
         words = words_in(documents)
-        return measure(self.model, ids, size, self.context, self.tokenizer.start, done, stride, words)
+        start, end = self.tokenizer.start, self.tokenizer.end
+        return measure(self.model, ids, size, self.context, start, end, done, stride, words)
 
     def log_probs(self, text: str) -> list[tuple[str, float]]:
         """The tokens of a text with the log-probabilities that the model gives to them."""

@@ -26,16 +26,15 @@ from regard.decoding import Decoding, complete
 from regard.decoding.spelling import BAD
 from regard.look.capture import look
 from regard.look.subject import Subject
-from regard.models import DecoderModel, Model, ModelConfig, TextWriter, TextWriterConfig
+from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
 from regard.nn.device import for_use
 from regard.nn.losses import words_loss
-from regard.nn.masks import Mask
 from regard.page.html import cards, code, shaded
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import TextData, held_apart
 from regard.tasks.generator import Generator
 from regard.tasks.plain_text import text_tokenizer
-from regard.tasks.scoring import measure, shifted, unknown
+from regard.tasks.scoring import measure, reading, shifted, unknown
 
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
 PASSAGE = 120  # tokens whose probabilities the report shows
@@ -124,10 +123,8 @@ class LanguageTask:
         windows = self.store.windows(0, indices, self.config.context)
         read, targets = shifted(windows, self.tokenizer.start, next(model.parameters()).device)
         self.open_half(read, indices)
-        mask = kept_apart(read, targets, self.tokenizer.start, self.tokenizer.end)
-        if mask is None or not isinstance(model, DecoderModel):
-            return words_loss(model, writer.head, partial(writer.features, read), targets), targets.numel()
-        return words_loss(model, model.head, partial(model.features, read, mask=mask), targets), targets.numel()
+        states = reading(writer, read, targets, self.tokenizer.start, self.tokenizer.end)
+        return words_loss(model, writer.head, states, targets), targets.numel()
 
     def open_half(self, read: Tensor, indices: np.ndarray[Any, Any]) -> None:
         """Every other window is read behind the token that stands before it, where its text goes on from there, instead
@@ -138,7 +135,8 @@ class LanguageTask:
         read[rows, 0] = torch.from_numpy(before)[rows].to(read.device)
 
     def validate(self, model: Model) -> Validation:
-        score = measure(cast(TextWriter, model), self.valid, self.size, self.config.context, self.tokenizer.start)
+        start, end = self.tokenizer.start, self.tokenizer.end
+        score = measure(cast(TextWriter, model), self.valid, self.size, self.config.context, start, end)
         return Validation(score.metrics(), self.samples(model))
 
     def samples(self, model: Model) -> list[dict[str, str]]:
@@ -205,17 +203,6 @@ class LanguageTask:
         """The last layer that looks at earlier words, step by step; None without one."""
         names = fnmatch.filter(writer.model.attention_names(), "decoder.*.self")
         return (names[-1], writer.look(text).reader(names[-1]).svg()) if names else None
-
-
-def kept_apart(read: Tensor, targets: Tensor, start: int, end: int) -> Mask | None:
-    """Where windows hold several texts: each is read behind the start (put into `read`), as it would be alone, and sees
-    nothing of the others. None where no text ends inside of a window."""
-    begins = torch.zeros_like(read, dtype=torch.bool)
-    begins[:, 1:] = targets[:, :-1] == end
-    if not bool(begins.any()):
-        return None
-    read[begins] = start
-    return Mask(documents=begins.long().cumsum(-1))
 
 
 def load_generator(folder: str | Path) -> Generator:

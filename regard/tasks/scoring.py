@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from regard.data.documents import Document
 from regard.data.store_files import id_type
 from regard.data.text import Pieces
 from regard.data.tokenizers import Tokenizer
-from regard.models import TextWriter
+from regard.models import DecoderModel, TextWriter
+from regard.nn.masks import Mask
 
 AT_ONCE = 1 << 14  # tokens that are scored together
 PIECES = 64  # of a text that are tokenized together
@@ -100,6 +102,26 @@ def shifted(windows: NDArray[Any], start: int, device: torch.device) -> tuple[Te
     return torch.cat([targets.new_full((len(targets), 1), start), targets[:, :-1]], 1), targets
 
 
+def reading(model: TextWriter, read: Tensor, targets: Tensor, start: int, end: int) -> Callable[[], Tensor]:
+    """How a model makes its states of windows (B, T): where they hold several texts, a Transformer reads each as if it
+    stood alone, in training as in judging."""
+    mask = kept_apart(read, targets, start, end)
+    if mask is None or not isinstance(model, DecoderModel):
+        return partial(model.features, read)
+    return partial(model.features, read, mask=mask)
+
+
+def kept_apart(read: Tensor, targets: Tensor, start: int, end: int) -> Mask | None:
+    """Where windows hold several texts: each is read behind the start (put into `read`), as it would be alone, and sees
+    nothing of the others. None where no text ends inside of a window."""
+    begins = torch.zeros_like(read, dtype=torch.bool)
+    begins[:, 1:] = targets[:, :-1] == end
+    if not bool(begins.any()):
+        return None
+    read[begins] = start
+    return Mask(documents=begins.long().cumsum(-1))
+
+
 def sliding(
     ids: NDArray[Any], context: int, stride: int | None = None
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
@@ -130,16 +152,21 @@ def measure(
     size: int,
     context: int,
     start: int,
+    end: int,
     done: Callable[[int], None] | None = None,
     stride: int | None = None,
     words: int = 0,
 ) -> Score:
-    """What a stream of tokens, of so many bytes and words, costs a model; `done` hears how many more are scored."""
+    """What a stream of tokens, of so many bytes and words, costs a model; `done` hears how many more are scored.
+
+    Texts in it, each with its `end`, are read apart.
+    """
     device, nats = next(model.parameters()).device, 0.0
     for windows, scored in sliding(ids, context, stride) if len(ids) else ():
         read, targets = shifted(windows, start, device)
         chosen = torch.from_numpy(scored).to(device)
-        nats += float(model.head.total_loss(model.features(read)[chosen], targets[chosen]))
+        states = reading(model, read, targets, start, end)()
+        nats += float(model.head.total_loss(states[chosen], targets[chosen]))
         if done is not None:
             done(int(scored.sum()))
     return Score(nats, len(ids), size, words)

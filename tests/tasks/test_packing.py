@@ -9,8 +9,7 @@ from torch import Tensor
 from regard.models import DecoderModel
 from regard.nn.masks import Mask, places_in
 from regard.nn.positions import Learned, PositionConfig, Rotary
-from regard.tasks.language import kept_apart
-from regard.tasks.scoring import shifted
+from regard.tasks.scoring import kept_apart, measure, shifted
 from tests.helpers import VOCABULARY, decoder
 
 START, END = 1, 2
@@ -54,6 +53,21 @@ def test_a_window_of_several_texts_equals_each_alone_in_loss_and_gradients(posit
         torch.testing.assert_close(one, other)
     mixed = some.head.total_loss(some.features(read), targets)
     assert abs((mixed - alone).item()) > 1e-3  # without the mask texts do see each other
+
+
+@pytest.mark.parametrize("context", [4, 6, 32])
+def test_texts_are_judged_as_they_were_learnt_apart(context: int) -> None:
+    some, found = model(Learned(length=64)), texts()
+    stream = torch.cat([torch.cat([text, torch.tensor([END])]) for text in found]).numpy()
+    begins = [0, *(int(place) + 1 for place in (stream == END).nonzero()[0])]
+    stride, nats = context // 2, 0.0
+    for place, token in enumerate(stream.tolist()):
+        window = 0 if place < context else (place - context) // stride + 1  # the first that has it as one to score
+        first = max(window * stride, *(begin for begin in begins if begin <= place))
+        with torch.no_grad():
+            logits = some(torch.tensor([[START, *stream[first:place].tolist()]]))[0, -1]
+        nats -= float(logits.log_softmax(-1)[token])
+    assert measure(some, stream, 10, context, START, END).nats == pytest.approx(nats)
 
 
 def test_a_window_of_one_text_needs_no_mask() -> None:
