@@ -122,6 +122,24 @@ def test_some_empty_lines_are_no_mistake_but_counted(regard: Say, files: Files) 
     assert "4 empty lines of the validation pairs were skipped" in err
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        [*MODEL, "--position", "learned", "--length", "10"],
+        "--tokenizer word --preset luong-2015-location --width 16 --hidden 16 --model.reader.kernel.length 10".split(),
+    ],
+)
+def test_pairs_beyond_the_places_of_the_model_are_dropped_and_counted(
+    regard: Say, files: Files, model: list[str]
+) -> None:
+    for path in (files.train, files.valid):
+        path.write_text(path.read_text() + f"{'un ' * 12}\t{'one ' * 12}\n")
+    code, _, err = regard(*files.words(*model, "--max-steps", "1"))
+    assert code == 0, err
+    assert "1 training pairs of 10 tokens or more were dropped" in err
+    assert "1 validation pairs of 10 tokens or more were dropped" in err
+
+
 def test_pairs_that_are_too_long_are_dropped_and_counted(regard: Say, files: Files) -> None:
     files.train.write_text(files.train.read_text() + ("un " * 20 + "\tone\n") * 3)
     files.valid.write_text(files.valid.read_text() + "un\t" + "one " * 20 + "\n")
@@ -154,7 +172,7 @@ def test_a_folder_that_exists_is_refused_and_stays_as_it_is(regard: Say, files: 
         (["--data", "phrasbook"], "unknown data set 'phrasbook': did you mean 'phrasebook'?"),
         (["--data", "phrasebook", "--languages", "en-fa"], "no languages 'en-fa': did you mean 'en-fr'?"),
         ([], "no examples were given for train and valid: name --train and --valid files, or --data NAME"),
-        (["--train-source", "a.fr", "--data", "phrasebook"], "parallel files come in two"),
+        (["--train-source", "a.fr", "--valid", "v.tsv"], "parallel files come in two"),
         (["--data", "phrasebook", "--max-stps", "3"], "unknown option 'max_stps': did you mean 'max_steps'?"),
         (["--data", "phrasebook", "--preset", "transformer-tini"], "did you mean 'transformer-tiny'?"),
         (
@@ -207,7 +225,7 @@ def test_what_is_no_run_is_not_resumed(regard: Say, tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.parametrize("words", [["--train", "other.tsv"], ["--preset", "transformer-base"], ["--max-steps", "9"]])
+@pytest.mark.parametrize("words", [["--train", "other.tsv"], ["--preset", "transformer-base"], ["--dropout", "0"]])
 def test_what_decides_a_run_cannot_be_changed_when_it_is_resumed(regard: Say, toy: Toy, words: list[str]) -> None:
     before = contents(toy.good)
     said = sentence(regard("train", "translate", "--run", toy.good, "--resume", *words))

@@ -72,7 +72,9 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
     about = "; ".join(f"{name}: {text}" for name, text in tasks.items())
     verb.add_argument("task", choices=tuple(tasks), metavar="TASK", help=about)
     verb.add_argument("--run", required=True, metavar="DIR", help="the folder to write; it must not exist")
-    verb.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    verb.add_argument(
+        "--resume", action="store_true", help="go on with a run that was stopped; --max-minutes and so on move its end"
+    )
     verb.add_argument(
         "--seeds", type=positive, metavar="N", help="train N runs into DIR/seed-1 and so on, and tell their spread"
     )
@@ -88,7 +90,7 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
     verb.add_argument("--config", metavar="FILE", help="a recipe in YAML; options win over it")
     for name in FILES:
         about_files = f"{name} examples: TSV, JSONL, CSV or text, .gz too; of plain text several files and folders"
-        verb.add_argument(f"--{name}", metavar="FILE", nargs="+", help=about_files)
+        verb.add_argument(f"--{name}", metavar="FILE", nargs="+", action="extend", help=about_files)
     verb.add_argument("--data", metavar="NAME", help="a named data set instead of files (`regard list data`)")
     verb.add_argument("--columns", metavar="A,B", help="the columns of a file, by name or, in TSV, by number")
     verb.set_defaults(run_verb=run)
@@ -106,10 +108,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
             "--seeds goes on with the runs that are there by itself: give the command again without --resume"
         )
     if options.resume:
-        given = [f"--{name.replace('_', '-')}" for name in RECIPE if getattr(options, name, None) is not None]
-        if given + rest:
-            raise ValueError(f"option {(given + rest)[0]} cannot be changed when resuming")
-        progress = resume(folder)
+        progress = resume(folder, moved_ends(options, rest))
     else:
         columns = options.columns.split(",") if options.columns else None
         data = {name: fields for name in FILES if (fields := named_data(options, name, columns))}
@@ -131,6 +130,29 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         return
     metrics = "  ".join(f"{name} {figure(value)}" for name, value in progress.metrics.items())
     print(f"{options.run}: step {progress.step:,}  {metrics}  (best at step {progress.best_step:,})")
+
+
+def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
+    """The limits that a resumed run is given; all else that decides it cannot be changed, its task neither."""
+    from regard.checkpoint import Run
+    from regard.training.session import LIMITS
+
+    limits = read_changes(rest)
+    given = [name for name in RECIPE if getattr(options, name, None) is not None]
+    fixed = [*given, *(name for name in limits if name not in LIMITS)]
+    if fixed:
+        first, known = (", ".join(map(written, names)) for names in (fixed[:1], LIMITS))
+        raise ValueError(f"option {first} cannot be changed when resuming; {known} can")
+    kind = Run(options.run).section("task").get("kind")
+    if kind != options.task:
+        verb = "pretrain" if kind in OBJECTIVES else "train"
+        raise ValueError(f"{options.run} is a run of the task {kind!r}: go on with regard {verb} {kind} --resume")
+    return limits
+
+
+def written(name: str) -> str:
+    """An option as it is typed."""
+    return "--from" if name == "initial" else f"--{name.replace('_', '-')}"
 
 
 def seeds_table(options: argparse.Namespace, recipe: Recipe) -> str:
@@ -167,6 +189,8 @@ def named_data(options: argparse.Namespace, name: str, columns: list[str] | None
     given = {part: getattr(options, f"{name}_{part}", None) for part in ("source", "target")}
     files = getattr(options, name)
     data: dict[str, Any] = {"file": ",".join(files) if files else None, **given}
+    if options.data and name == "train" and any(data.values()):
+        raise ValueError(f"--train and --data {options.data} both name examples to train on: leave one of them out")
     if options.data and not any(data.values()):
         data |= {"name": options.data, "languages": getattr(options, "languages", None), "split": name}
     if columns:

@@ -33,6 +33,10 @@ class TaskConfig(Part, family="task"):
     def check_model(self, model: ModelConfig) -> None:
         """Raise `ConfigError` where a model cannot learn the task."""
 
+    def within(self, model: ModelConfig) -> TaskConfig:
+        """The task as a model can learn it: on no longer texts than it has places for, where the task drops them."""
+        return self
+
     def around(self, reader: TextReaderConfig) -> ModelConfig:
         """The model that learns the task from what a trained reader makes of a text."""
         raise ConfigError(f"the task {self.kind!r} cannot begin from a model of kind {reader.kind!r}")

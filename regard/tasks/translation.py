@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
@@ -37,6 +37,7 @@ from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.examples import PairData
 from regard.tasks.scores import bleu, bleu_by_length, chrf
 from regard.tasks.translator import Translator, padded
+from regard.tasks.tuning import longest_of
 
 TokenizerKind = Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"]
 MOST_ALIGNED = 100  # pairs with gold links that choose which layer is read as an alignment
@@ -69,6 +70,9 @@ class Translation(TaskConfig, kind="translate"):
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, SourceWriterConfig):
             raise ConfigError(f"model: one of kind {model.kind} reads no source, so it cannot learn to translate")
+
+    def within(self, model: ModelConfig) -> Translation:
+        return replace(self, max_length=min(self.max_length, longest_of(model) or self.max_length))
 
     def open(self, folder: Path, say: Say) -> TranslationTask:
         return TranslationTask(self, folder, say)

@@ -104,6 +104,8 @@ class PlainLines:
                 self._say(f"  {sample['source']}  →  {sample['output']}")
         elif event == "note":
             self._say(record["text"])
+        elif event == "end":
+            self._say(f"step {record['step']:,}: {record['reason']}")
 
     def _say(self, text: str) -> None:
         print(text, file=self.out, flush=True)
@@ -145,6 +147,8 @@ class Bar:
                 self.sample.plain = f"{sample['source']}  →  {sample['output']}"
         elif record["event"] == "note":
             self.live.console.print(record["text"], markup=False)
+        elif record["event"] == "end":
+            self.live.console.print(f"step {record['step']:,}: {record['reason']}", markup=False)
 
     def close(self) -> None:
         self.live.stop()

@@ -15,7 +15,7 @@ import yaml
 
 from regard import __version__, tasks
 from regard.checkpoint import TOKENS, Run, RunError, load_tokenizer, put_weights, read_tensors, write_text
-from regard.config import Config, ConfigError, fields_of, from_dict, nearest, to_dict
+from regard.config import Config, ConfigError, change, fields_of, from_dict, nearest, to_dict
 from regard.data.growing import begun
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
@@ -25,6 +25,8 @@ from regard.training.initial import Initial, freeze, slow_down, take_tokenizer, 
 from regard.training.loop import Progress, Trainer, Training
 from regard.training.records import JsonLines, Output, Record, TensorBoard, progress
 from regard.training.report import write_report
+
+LIMITS = ("max_steps", "max_minutes", "patience")  # what ends a run
 
 tasks.register()
 
@@ -62,10 +64,13 @@ def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
         raise
 
 
-def resume(run: Run) -> Progress:
-    """Go on from the newest whole checkpoint; from the start, where none was written."""
-    steps = run.checkpoints()
-    return _train(run, read_recipe(run), resume=steps[-1] if steps else None)
+def resume(run: Run, limits: Mapping[str, Any] | None = None) -> Progress:
+    """Go on from the newest whole checkpoint; from the start, where none was written. `limits` are those of `LIMITS`
+    that are to hold from now on: what the run has learnt from stays what it was, only its end may move."""
+    steps, recipe = run.checkpoints(), read_recipe(run)
+    if limits:
+        recipe = change(recipe, {f"training.{name}": limit for name, limit in limits.items()})
+    return _train(run, recipe, resume=steps[-1] if steps else None)
 
 
 def write_recipe(run: Run, recipe: Recipe, findings: Mapping[str, Any] | None = None) -> None:
@@ -104,6 +109,9 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
         outputs += [JsonLines(run.metrics_path, after=resume), progress(recipe.training.max_steps)]
         if resume is not None:
             listen({"event": "note", "step": resume, "text": f"resumed at step {resume:,}"})
+        if over := trainer.ending():
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in LIMITS)
+            listen({"event": "note", "step": resume, "text": f"it is over: {over}; move its end with one of {options}"})
         with interruptible(trainer):
             done = trainer.train()
     finally:
@@ -122,6 +130,7 @@ def begin(run: Run, recipe: Recipe, say: Say, resume: int | None = None) -> tupl
     """The task with its data, the recipe with what the data decides, and the model as its training begins."""
     if recipe.initial is not None:
         take_tokenizer(recipe.initial, run)
+    recipe = replace(recipe, task=recipe.task.within(recipe.model))
     task = recipe.task.open(run.path, say)
     recipe = replace(recipe, model=task.fit(recipe.model))
     write_recipe(run, recipe)

@@ -97,6 +97,19 @@ def test_a_run_that_is_over_is_not_trained_on(tmp_path: Path, recipe: Recipe) ->
     assert all(tensor.equal(before[1][name]) for name, tensor in read_tensors(run.weights_path).items())
 
 
+def test_the_end_of_a_run_can_be_moved_and_it_goes_on_as_if_it_had_always_stood_there(
+    tmp_path: Path, recipe: Recipe, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, moved = Run(tmp_path / "whole"), Run(tmp_path / "moved")
+    start(whole, change(recipe, {"max_steps": 40}))
+    start(moved, change(recipe, {"max_steps": 20, "max_minutes": 60.0}))
+    resume(moved)
+    assert "it is over: all steps done; move its end with one of --max-steps" in capsys.readouterr().err
+    assert resume(moved, {"max_steps": 40}).step == 40
+    assert losses(moved) == losses(whole)
+    assert moved.section("training")["max_steps"] == 40
+
+
 # --- wrong ------------------------------------------------------------------------------------------------------------
 
 
