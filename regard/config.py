@@ -97,8 +97,8 @@ FAMILIES: dict[str, type[Part]] = {}
 
 
 def kinds(family: type[Part]) -> dict[str, type[Part]]:
-    """The registered members of a family by kind, in the order in which they were defined."""
-    return dict(family.members)
+    """The registered members of a family, or of a branch of one, by kind, in the order in which they were defined."""
+    return {kind: member for kind, member in family.members.items() if issubclass(member, family)}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -154,14 +154,7 @@ def from_dict(cls: type[C], data: Mapping[str, Any], where: str = "") -> C:
         if key not in hints:
             raise ConfigError(f"unknown key {_join(where, key)!r}: {nearest(key, hints)}")
     values = {key: _read(value, hints[key], _join(where, key)) for key, value in data.items()}
-    missing = [
-        field.name
-        for field in dataclasses.fields(cls)
-        if field.name not in values
-        and field.default is dataclasses.MISSING
-        and field.default_factory is dataclasses.MISSING
-    ]
-    if missing:
+    if missing := [name for name in _required(cls) if name not in values]:
         raise ConfigError(f"{where or cls.__name__}: {', '.join(missing)} must be given")
     try:
         return cls(**values)
@@ -178,28 +171,57 @@ def from_json(cls: type[C], text: str) -> C:
 
 
 def _member(cls: type[Part], kind: Any, where: str) -> type[Part]:
-    if kind in cls.members:
-        return cls.members[kind]
+    known = kinds(cls)
+    if kind in known:
+        return known[kind]
     place = f" at {where!r}" if where else ""
-    raise ConfigError(f"unknown {cls.family} kind {kind!r}{place}: {nearest(str(kind), cls.members)}")
+    raise ConfigError(f"unknown {cls.family} kind {kind!r}{place}: {nearest(str(kind), known)}")
 
 
 def _join(where: str, key: str) -> str:
     return f"{where}.{key}" if where else key
 
 
-def _read(value: Any, hint: Any, where: str) -> Any:
-    """Turn a JSON value into what the hint asks for."""
+def _read(value: Any, hint: Any, where: str, before: Any = None) -> Any:
+    """Turn a JSON value into what the hint asks for. A part that takes the place of the one `before` is given what it
+    must know from there, such as the size of the vocabulary."""
+    if value == "none" and _may_be_empty(hint):
+        return None
     for option in _options(hint):
         if isinstance(option, type) and issubclass(option, Config):
-            if isinstance(value, Mapping):
-                return from_dict(option, value, where)
             if isinstance(value, str) and issubclass(option, Part):
-                return from_dict(option, {"kind": value}, where)
+                value = {"kind": value}
+            if isinstance(value, Mapping):
+                return from_dict(option, {**_needed(option, value, before), **value}, where)
         if get_origin(option) is tuple and isinstance(value, list):
             item = get_args(option)[0]
             value = tuple(_read(entry, item, f"{where}[{i}]") for i, entry in enumerate(value))
     return _checked(value, hint, where)
+
+
+def _needed(option: type[Config], data: Mapping[str, Any], before: Any) -> dict[str, Any]:
+    """Of the fields that must be given to a part of a family, those that another one of it has."""
+    if not (issubclass(option, Part) and isinstance(before, Part) and before.members is option.members):
+        return {}
+    member = kinds(option).get(data.get("kind", ""))
+    known = to_dict(before)
+    return {name: known[name] for name in (_required(member) if member else ()) if name in known}
+
+
+def _required(cls: type[Config]) -> list[str]:
+    """The fields that have no default."""
+    return [
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    ]
+
+
+def _may_be_empty(hint: Any) -> bool:
+    """Whether "none" can only mean that a field has no value."""
+    options = _options(hint)
+    parts = (option for option in options if isinstance(option, type) and issubclass(option, Part))
+    return types.NoneType in options and str not in options and not any("none" in kinds(part) for part in parts)
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
@@ -255,7 +277,7 @@ def _say(hint: Any) -> str:
     if origin is tuple:
         return f"a list of {_say(get_args(hint)[0])}"
     if isinstance(hint, type) and issubclass(hint, Part):
-        return f"{'an' if hint.family[0] in 'aeiou' else 'a'} {hint.family} ({', '.join(hint.members)})"
+        return f"{'an' if hint.family[0] in 'aeiou' else 'a'} {hint.family} ({', '.join(kinds(hint))})"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", types.NoneType: "none"}
     return names.get(hint, getattr(hint, "__name__", str(hint)))
 
@@ -293,14 +315,14 @@ def _change_one(config: C, steps: list[str], value: Any, where: str) -> C:
     head, *rest = steps
     hints = fields_of(type(config))
     if head == "kind" and isinstance(config, Part) and not rest:
-        other = _member(type(config), value, where)
+        other = _member(FAMILIES[config.family], value, where)
         shared = {key: getattr(config, key) for key in fields_of(other) if key in hints}
         return other(**shared)  # type: ignore[return-value]
     path = _join(where, head)
     if head not in hints:
         raise ConfigError(f"unknown key {path!r}: {nearest(head, hints)}")
     if not rest:
-        return dataclasses.replace(config, **{head: _read(value, hints[head], path)})
+        return dataclasses.replace(config, **{head: _read(value, hints[head], path, getattr(config, head))})
     inner = getattr(config, head)
     if not isinstance(inner, Config):
         raise ConfigError(f"{path!r} is {inner!r} and has no field {rest[0]!r}")
@@ -312,8 +334,10 @@ def _change_all(config: C, name: str, value: Any, fill: bool = False) -> C | Non
     slots are none of them unless they are to be filled."""
     hints = fields_of(type(config))
     if name in hints:
-        empty = not fill and getattr(config, name) is None and _is_slot(hints[name])
-        return None if empty else dataclasses.replace(config, **{name: _read(value, hints[name], name)})
+        before = getattr(config, name)
+        if not fill and before is None and _is_slot(hints[name]):
+            return None
+        return dataclasses.replace(config, **{name: _read(value, hints[name], name, before)})
     found: dict[str, Any] = {}
     for field in hints:
         inner = getattr(config, field)

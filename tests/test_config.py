@@ -137,6 +137,25 @@ def test_changing_a_kind_keeps_what_both_kinds_have() -> None:
     assert config.encoder.block.feedforward.hidden == 256
 
 
+def test_a_part_that_takes_anothers_place_is_given_what_it_must_know() -> None:
+    changed = to_dict(change(get("classifier", vocabulary=77), {"reader": "lstmn-encoder"}))
+    assert (changed["reader"]["kind"], changed["reader"]["vocabulary"]) == ("lstmn-encoder", 77)
+
+
+def test_a_branch_of_a_family_takes_its_own_kinds_alone() -> None:
+    with pytest.raises(ConfigError, match="unknown model kind 'turing' at 'reader'.*recurrent-encoder"):
+        change(get("classifier"), {"reader": "turing"})
+    assert next(field for field in every_field(get("classifier")) if field.name == "reader").takes.count("turing") == 0
+
+
+def test_none_empties_a_slot_unless_it_is_a_kind_itself() -> None:
+    local = get("luong-2015-local-p")
+    assert change(change(local, {"window": "none"}), {"window": "local-p"}) == change(local, {"window": "local-p"})
+    assert to_dict(change(local, {"window": "none"})) == to_dict(change(local, {"window": None}))
+    assert "none" in kinds(PositionConfig)
+    assert to_dict(change(get("transformer-tiny"), {"position": "none"})) != to_dict(get("transformer-tiny"))
+
+
 def test_an_unknown_option_names_the_nearest_one() -> None:
     with pytest.raises(ConfigError, match=r"unknown option 'dropuot': did you mean 'dropout'"):
         change(get("gpt2"), {"dropuot": 0.1})

@@ -12,7 +12,7 @@ import yaml
 from regard.checkpoint import Run
 from regard.config import ConfigError, change, fields_of, from_dict, kinds, nearest, to_dict
 from regard.data.catalogue import DATA_SETS, data_set
-from regard.models import ModelConfig
+from regard.models import ModelConfig, TextReaderConfig
 from regard.tasks.base import TaskConfig
 from regard.training.initial import reader_of
 from regard.training.loop import Training
@@ -65,12 +65,33 @@ def make_recipe(
         fields = {**of_task, **wanted.following(source), **fields}
         config = change(from_dict(TaskConfig, fields, "task").around(reader), model)
     elif preset or named or "kind" not in model:
-        config = change(get(preset or named or kind.preset), model)
+        config, fields = for_task(get(preset or named or kind.preset), fields)
+        config = change(config, model)
     else:
         config = from_dict(ModelConfig, model, "model")
     training = {**to_dict(usual_training(config)), **kind.usual, **suited, **given.pop("training", {})}
     whole = {**given, "task": fields, "model": to_dict(config), "training": training, "initial": begin}
     return change(from_dict(Recipe, whole), dict(changes or {}))
+
+
+def for_task(model: ModelConfig, fields: dict[str, Any]) -> tuple[ModelConfig, dict[str, Any]]:
+    """A preset as a task learns with it, and the fields of the task that suit it: one that only reads, such as BERT, is
+    what the task's own model is built around, and learns from nothing."""
+    task = from_dict(TaskConfig, fields, "task")
+    if not isinstance(model, TextReaderConfig) or learns(task, model):
+        return model, fields
+    reader = model.inside()
+    fields = {**task.beginning(reader)[0], **fields}
+    return from_dict(TaskConfig, fields, "task").around(reader), fields
+
+
+def learns(task: TaskConfig, model: ModelConfig) -> bool:
+    """Whether a task is content with a model."""
+    try:
+        task.check_model(model)
+    except ConfigError:
+        return False
+    return True
 
 
 def task_of(kind: str) -> type[TaskConfig]:

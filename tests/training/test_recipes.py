@@ -113,6 +113,15 @@ def test_every_recipe_is_whole_and_says_what_it_promises(path: Path, tmp_path: P
     assert begins or read_file(path)["preset"]
 
 
+@pytest.mark.parametrize("task", ["classify", "pair", "tag", "answer"])
+def test_a_preset_that_only_reads_is_what_the_tasks_own_model_is_built_around(task: str) -> None:
+    recipe = make_recipe(task, {name: {"file": "a.tsv"} for name in ("train", "valid")}, "bert-tiny")
+    reader = recipe.model.reader  # type: ignore[attr-defined]
+    assert reader == get("bert-tiny").inside()  # type: ignore[attr-defined]
+    assert recipe.task.max_length <= 512  # type: ignore[attr-defined]
+    assert recipe.initial is None
+
+
 def test_a_rate_may_be_written_without_a_full_stop(tmp_path: Path) -> None:
     file = tmp_path / "recipe.yaml"
     file.write_text("training: {optimiser: {kind: adamw, rate: 2e-3, eps: 1E-8}}")
