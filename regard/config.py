@@ -141,6 +141,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def leaves(fields: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """Each value of a config's plain form by its dotted path, such as training.max_steps."""
+    found: dict[str, Any] = {}
+    for name, value in fields.items():
+        path = _join(where, name)
+        found |= leaves(value, path) if isinstance(value, Mapping) else {path: value}
+    return found
+
+
 def from_dict(cls: type[C], data: Mapping[str, Any], where: str = "") -> C:
     """Read a config strictly; errors name the dotted path of what is wrong."""
     if not isinstance(data, Mapping):

@@ -95,6 +95,16 @@ ROME = squad([{"text": "rome", "answer_start": 14}])
         ("classify", "tsv", "a\tgood\nb\tgood\n", TWO, "all training texts have the label 'good'"),
         ("pair", "tsv", "a\tb\tyes\n", PAIR, "all training texts have the label 'yes'"),
         ("similar", "tsv", "a\tb\t1\nc\td\t1\n", "a\tb\t1\nc\td\t2\n", "all training pairs have the score 1"),
+        ("tag", "tsv", "cat\tO\ndog\tO\n", "cat\tO\n", "all training words have the tag 'O'"),
+        ("answer", "json", squad([]), ROME, "no training question has an answer"),
+        # a header with names of its own
+        (
+            "classify",
+            "tsv",
+            f"review\tstars\n{TWO * 2}",
+            TWO,
+            "if this line names the columns, say which ones hold what",
+        ),
     ],
 )
 def test_data_that_cannot_be_learnt_is_refused_and_leaves_no_run(
@@ -106,6 +116,35 @@ def test_data_that_cannot_be_learnt_is_refused_and_leaves_no_run(
     assert message in err.splitlines()[-1]
     assert "Traceback" not in err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--tokenizer", "bpe"], "task.tokenizer bpe: {} decides it"),
+        (["--pieces", "300"], "task.pieces 300: {} decides it"),
+        (["--heads", "1"], "attention.heads 1: {} decides it"),
+        (["--layers", "4"], "model.reader.encoder.layers 4: {} decides it"),
+        (["--max-length", "2"], "max_length 2 holds no text; it takes at least 3 tokens"),
+    ],
+)
+def test_what_a_trained_encoder_is_bound_to_cannot_be_changed(
+    bert: Path, tmp_path: Path, regard: Say, more: list[str], message: str
+) -> None:
+    begin = ["--from", bert, "--run", tmp_path / "run"]
+    code, _, err = regard("train", "classify", *write(tmp_path, TWO, TWO, "tsv"), *begin, *SHORT, *more)
+    assert (code, err.count("\n")) == (2, 1)
+    assert message.format(bert) in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_without_a_task_says_what_to_do_with_it(bert: Path, tmp_path: Path, regard: Say) -> None:
+    shutil.copytree(bert, tmp_path / "bare")
+    config = json.loads((bert / "config.json").read_text())
+    (tmp_path / "bare" / "config.json").write_text(json.dumps({k: v for k, v in config.items() if k != "task"}))
+    code, _, err = regard("classify", tmp_path / "bare", "a film")
+    assert code == 2
+    assert "holds a model without a task, which cannot classify yet; let one begin from it: regard train TASK" in err
 
 
 def test_a_class_that_nearly_all_texts_have_is_told_unless_classes_are_weighed(tmp_path: Path, regard: Say) -> None:

@@ -143,7 +143,7 @@ def test_a_part_that_takes_anothers_place_is_given_what_it_must_know() -> None:
 
 
 def test_a_branch_of_a_family_takes_its_own_kinds_alone() -> None:
-    with pytest.raises(ConfigError, match="unknown model kind 'turing' at 'reader'.*recurrent-encoder"):
+    with pytest.raises(ConfigError, match=r"unknown model kind 'turing' at 'reader'.*recurrent-encoder"):
         change(get("classifier"), {"reader": "turing"})
     assert next(field for field in every_field(get("classifier")) if field.name == "reader").takes.count("turing") == 0
 

@@ -303,6 +303,9 @@ def _bpe(texts: Iterable[str], size: int | None, say: Progress) -> tokenizers.To
 def _unigram(texts: Iterable[str], size: int | None, say: Progress) -> tokenizers.Tokenizer:
     """Unigram over bytes. The trainer adds up in the order of a hash table and of threads, so the last digits of a
     score vary, and unseen bytes are given small steps above the lowest score in any order: both are rounded away."""
+    least = len(SPECIALS) + len(_BYTES)
+    if size is not None and size < least:
+        raise DataError(f"pieces {size}: a unigram tokenizer takes at least {least}, the bytes among them")
     backend = _byte_level(models.Unigram())
     trainer = trainers.UnigramTrainer(
         vocab_size=size or _chosen(texts, say),

@@ -101,6 +101,8 @@ class AnsweringTask:
         given = answer_scores([""] * len(self.valid), [right_of(one) for one in self.valid])
         self.metrics = {name: higher for name, higher in config.metrics.items() if name in (*given, "loss")}
         path, tokens = folder / "tokenizer.json", folder / TOKENS
+        if not (tokens / HEADER).exists() and not any(right_of(one) for one in config.train.open()):
+            raise DataError("no training question has an answer: there is nothing to find")
         if not path.exists():
             say("training the tokenizer")
             Tokenizer.train(_Texts(config.train.open()), config.tokenizer, config.pieces, say, config.lower).save(path)

@@ -22,7 +22,6 @@ from regard.data.documents import bytes_in
 from regard.data.files import DataError
 from regard.data.shards import TokenShard
 from regard.data.spelt import spelt
-from regard.data.store import HEADER
 from regard.data.tagged import words_in
 from regard.data.text import Sentences, sampled
 from regard.data.tokenizers import END, START, Kind, Tokenizer
@@ -30,7 +29,7 @@ from regard.models import BiLM, BiLMModel, Model, ModelConfig
 from regard.nn.device import for_use
 from regard.nn.heads import Head
 from regard.tasks.base import Say, Task, TaskConfig, Validation
-from regard.tasks.examples import TextData
+from regard.tasks.examples import TextData, held_apart
 from regard.tasks.tagger import FRAME
 from regard.tasks.translator import padded
 
@@ -45,10 +44,12 @@ class BiLMObjective(TaskConfig, kind="bilm"):
     """Predict every token from those before it, and from those after it: a biLM, for ELMo.
 
     Text is read line by line, a sentence a line; a line of more than `max_length` tokens is read in parts. Perplexity
-    is that of both directions together. The usual rate suits a width of 128 or so; wider models take a lower one.
+    is that of both directions together. Without a text of its own, validation is given the last tenth of the training
+    text. The usual rate suits a width of 128 or so; wider models take a lower one.
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {"perplexity": False, "loss": False}
+    needed: ClassVar[Mapping[str, str]] = {"train": "train"}
     preset: ClassVar[str] = "bilm-small"
     usual: ClassVar[Mapping[str, Any]] = {
         "batch_tokens": 640,
@@ -81,10 +82,8 @@ class BiLMTask:
     def __init__(self, config: BiLMObjective, folder: Path, say: Say) -> None:
         self.config, self.metrics = config, config.metrics
         folder.mkdir(parents=True, exist_ok=True)
-        valid = config.valid.open()  # at once: that a file is missing is said before the tokenizer takes its time
+        train, valid = held_apart(config.train, config.valid, say)
         tokenizer_path = folder / "tokenizer.json"
-        whole = (folder / TOKENS / HEADER).exists()
-        train = [] if whole else config.train.open()
         if not tokenizer_path.exists():
             say("training the tokenizer")
             texts = Sentences(sampled(train, config.tokenizer))

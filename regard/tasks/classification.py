@@ -25,6 +25,7 @@ from regard.nn.device import for_use
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.classification_report import report
 from regard.tasks.correlation import matthews
+from regard.tasks.embedding import FRAME
 from regard.tasks.examples import LabelledData
 from regard.tasks.labels import accuracy, macro_f1
 from regard.tasks.text_classifier import TextClassifier, find_labels, judged, numbers_of, read_rows, say_unbalanced
@@ -75,7 +76,7 @@ class Classification(TaskConfig, kind="classify"):
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, LabellerConfig):
             raise ConfigError(f"model: one of kind {model.kind} gives a text no label; take one of kind classifier")
-        check_length(model, self.max_length)
+        check_length(model, self.max_length, FRAME if self.framed else 0)
 
     def around(self, reader: TextReaderConfig) -> ModelConfig:
         dropout = usual_dropout(reader)

@@ -69,7 +69,7 @@ class Tagging(TaskConfig, kind="tag"):
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, Tagger):
             raise ConfigError(f"model: one of kind {model.kind} gives words no tags, so it cannot learn to tag")
-        check_length(model, self.max_length)
+        check_length(model, self.max_length, FRAME)
 
     def around(self, reader: TextReaderConfig) -> Tagger:
         return Tagger(reader=reader, states_dropout=min(usual_dropout(reader), 0.2), init=reader.init)
@@ -104,6 +104,8 @@ class TaggingTask:
         if not (folder / LABELS).exists():
             write_labels(folder, (tag for sentence in config.train.open() for tag in sentence.tags))
         self.tokenizer, self.names = load_tokenizer(Run(folder)), read_labels(folder)
+        if len(self.names) < 2:
+            raise DataError(f"all training words have the tag {self.names[0]!r}: a tagger takes at least two")
         self.numbers = {name: number for number, name in enumerate(self.names)}
         spared = () if scheme_of(self.names) else OF_ENTITIES
         self.metrics = {name: higher for name, higher in config.metrics.items() if name not in spared}

@@ -27,8 +27,10 @@ def longest_of(model: ModelConfig) -> int | None:
         return model.build().longest
 
 
-def check_length(model: ModelConfig, max_length: int) -> None:
-    """Texts of so many tokens must fit into a model."""
+def check_length(model: ModelConfig, max_length: int, frame: int = 0) -> None:
+    """Texts of so many tokens, with so many special ones around them, must fit into a model, and hold any text."""
+    if max_length <= frame:
+        raise ConfigError(f"max_length {max_length} holds no text; it takes at least {frame + 1} tokens")
     most = longest_of(model)
     if most is not None and max_length > most:
         raise ConfigError(f"max_length {max_length}: the model reads at most {most} tokens")

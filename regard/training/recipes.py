@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from regard.checkpoint import Run
-from regard.config import ConfigError, change, fields_of, from_dict, kinds, nearest, to_dict
+from regard.config import ConfigError, change, fields_of, from_dict, kinds, leaves, nearest, to_dict
 from regard.data.catalogue import DATA_SETS, data_set
 from regard.models import ModelConfig, TextReaderConfig
 from regard.tasks.base import TaskConfig
@@ -24,6 +24,7 @@ from regard.zoo import get
 Where = str | Path | tuple[str, str] | Mapping[str, Any]
 MEASURED = 128  # the width of the models that the usual rates were found with
 SIDES = 2  # of parallel files
+TOKENIZING = ("task.tokenizer", "task.pieces", "task.lower")  # what a trained model's own tokenizer decides
 
 
 def make_recipe(
@@ -71,7 +72,22 @@ def make_recipe(
         config = from_dict(ModelConfig, model, "model")
     training = {**to_dict(usual_training(config)), **kind.usual, **suited, **given.pop("training", {})}
     whole = {**given, "task": fields, "model": to_dict(config), "training": training, "initial": begin}
-    return change(from_dict(Recipe, whole), dict(changes or {}))
+    recipe = from_dict(Recipe, whole)
+    changed = change(recipe, dict(changes or {}))
+    if changed.initial is not None:
+        check_kept(recipe, changed, changed.initial.run)
+    return changed
+
+
+def check_kept(before: Recipe, after: Recipe, run: str) -> None:
+    """What trained weights know is bound to their tokenizer and to the shape of their model: neither can be changed;
+    only what disturbs them in training can."""
+    there, here = leaves(to_dict(before)), leaves(to_dict(after))
+    reader = "model." if isinstance(before.model, TextReaderConfig) else "model.reader."
+    for name in {**there, **here}:
+        shape = name.startswith(reader) and not ("dropout" in name or name.startswith(f"{reader}init."))
+        if (shape or name in TOKENIZING) and there.get(name) != here.get(name):
+            raise ConfigError(f"{name} {here.get(name)}: {run} decides it, whose weights know no other; leave it out")
 
 
 def for_task(model: ModelConfig, fields: dict[str, Any]) -> tuple[ModelConfig, dict[str, Any]]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from regard.checkpoint import Run, RunError, read_json, write_text
-from regard.config import change, to_dict
+from regard.config import change, leaves, to_dict
 from regard.training.records import read_records
 from regard.training.session import Recipe, resume, start
 
@@ -69,22 +68,13 @@ def check_folder(folder: Path, recipe: Recipe) -> None:
     if not path.exists():
         write_text(path, json.dumps(ours, indent=2) + "\n")
         return
-    there, wanted = dict(leaves(read_json(path))), dict(leaves(ours))
+    there, wanted = leaves(read_json(path)), leaves(ours)
     for name in {**there, **wanted}:
         if name != SEED and there.get(name) != wanted.get(name):
             raise RunError(
                 f"{folder} has seeds of another recipe: {name} is {there.get(name)} there and {wanted.get(name)} here; "
                 "choose another folder"
             )
-
-
-def leaves(fields: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
-    """Each value of a config by its path, such as training.max_steps."""
-    for name, value in fields.items():
-        if isinstance(value, Mapping):
-            yield from leaves(value, f"{where}{name}.")
-        else:
-            yield f"{where}{name}", value
 
 
 def ending(run: Run) -> str | None:
