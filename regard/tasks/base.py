@@ -49,6 +49,11 @@ class TaskConfig(Part, family="task"):
         """Fields of the task that the run to begin from decides, unless told otherwise."""
         return {}
 
+    def like(self, run: Run, *names: str) -> dict[str, Any]:
+        """These fields as they are in a run, if it was trained for the same task."""
+        known = run.read_config().get("task", {})
+        return {name: known[name] for name in names if name in known} if known.get("kind") == self.kind else {}
+
     def open(self, folder: Path, say: Say) -> Task:
         """Prepare the data in the run folder, or find it prepared; `say` hears what takes its time."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")

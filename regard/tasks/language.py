@@ -68,6 +68,9 @@ class LanguageModelling(TaskConfig, kind="lm"):
         if not isinstance(model, TextWriterConfig):
             raise ConfigError(f"model: one of kind {model.kind} does not write on from a text; take a decoder")
 
+    def following(self, run: Run) -> Mapping[str, Any]:
+        return self.like(run, "context")
+
     def open(self, folder: Path, say: Say) -> LanguageTask:
         return LanguageTask(self, folder, say)
 

@@ -74,6 +74,9 @@ class Translation(TaskConfig, kind="translate"):
     def within(self, model: ModelConfig) -> Translation:
         return replace(self, max_length=min(self.max_length, longest_of(model) or self.max_length))
 
+    def following(self, run: Run) -> Mapping[str, Any]:
+        return self.like(run, "max_length")
+
     def open(self, folder: Path, say: Say) -> TranslationTask:
         return TranslationTask(self, folder, say)
 

@@ -11,7 +11,7 @@ import torch
 
 from regard.config import ConfigError
 from regard.data.tokenizers import Tokenizer
-from regard.models import Classifier, Encoder, ModelConfig, TextReaderConfig
+from regard.models import Classifier, Encoder, ModelConfig, TextModelConfig, TextReaderConfig
 from regard.nn.pooling import Attention, FirstToken, LastToken, Mean, PoolConfig
 
 RATE, WIDTH = 3e-5, 768  # the rate that suits BERT-base; narrower models take a higher one
@@ -41,14 +41,17 @@ def beginning(reader: TextReaderConfig) -> tuple[dict[str, Any], dict[str, Any]]
     if not isinstance(reader, Encoder):
         return {}, {}
     task = {"max_length": min(longest_of(reader) or LONGEST, LONGEST)}
-    rate = RATE * WIDTH / reader.width
-    training = {
-        "batch_tokens": 4096,
+    return task, {"batch_tokens": 4096, **tuning(reader)}
+
+
+def tuning(model: TextModelConfig) -> dict[str, Any]:
+    """Fields of the training of what has learnt already."""
+    rate = RATE * WIDTH / model.width
+    return {
         "optimiser": {"kind": "adamw", "rate": rate, "beta2": 0.999, "eps": 1e-8, "decay": 0.01},
         "schedule": {"kind": "stable-decay", "warmup": 100, "decay": 0.9},
         "average": {"kind": "exponential", "decay": 0.99},
     }
-    return task, training
 
 
 def usual_pool(reader: TextReaderConfig) -> PoolConfig:

@@ -1,4 +1,4 @@
-"""Beginning from a trained run: its tokenizer, and its weights in the reader of a new model."""
+"""Beginning from a trained run: its tokenizer, and its weights in the reader of a new model, or in one like its own."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from regard.checkpoint import (
     write_text,
 )
 from regard.config import Config, ConfigError, Count, Positive, Within, from_dict
-from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
+from regard.models import Model, ModelConfig, TextModelConfig, TextReader, TextReaderConfig, Writer
 from regard.nn.lowrank import adapt
 
 TAKEN = "taken.json"  # in the run folder: the weights that came from another run
+READER = "reader."  # how the names of weights begin that a labeller's reader has
 POOL = "pool."  # how the names of a pool's weights begin, in an encoder and in what is built around one
 BLOCK, EACH = re.compile(r"\bblocks\.(\d+)\."), re.compile(r"\b(?:blocks|positions)\.(\d+)\.")
 
@@ -59,13 +60,22 @@ class Initial(Config):
             )
 
 
-def reader_of(run: Run) -> TextReaderConfig:
-    """The config of a run's model, or of the reader inside it, as the reader of another model."""
+def text_model_of(run: Run) -> TextModelConfig:
+    """The config of what reads tokens in a run's model: itself, or the reader inside it."""
     model = from_dict(ModelConfig, run.section("model"), "model")
     text = model.text()
+    if text is None:
+        raise RunError(f"{run.path}: its model, of kind {model.kind!r}, reads no tokens, so nothing can begin from it")
+    return text
+
+
+def reader_of(run: Run) -> TextReaderConfig:
+    """The same as the reader of another model."""
+    text = text_model_of(run)
     if not isinstance(text, TextReaderConfig):
         raise RunError(
-            f"{run.path}: its model, of kind {model.kind!r}, reads no text whole, so nothing can begin from it"
+            f"{run.path}: its model, of kind {text.kind!r}, reads no text whole, so only the task that it was trained "
+            "for can begin from it"
         )
     return text.inside()
 
@@ -75,7 +85,7 @@ def take_tokenizer(initial: Initial, run: Run) -> None:
     if run.tokenizer_path.exists():
         return
     source = Run(initial.run)
-    check_together(source, load_tokenizer(source), reader_of(source))
+    check_together(source, load_tokenizer(source), text_model_of(source))
     write_text(run.tokenizer_path, read_text(source.tokenizer_path))
 
 
@@ -91,7 +101,8 @@ def take_weights(initial: Initial, model: Model, run: Run) -> None:
         return
     reader, path = reader_in(model, initial), Run(initial.run).weights_path
     weights, own = read_tensors(path), dict(reader.named_parameters())
-    inside = "reader." if any(name.startswith("reader.") for name in weights) else ""  # of a labeller's run
+    labeller = not isinstance(reader, Writer) and any(name.startswith(READER) for name in weights)
+    inside = READER if labeller else ""
     shared = {name: weights[inside + name] for name in own if inside + name in weights}
     for name, weight in shared.items():
         if own[name].shape != weight.shape:
@@ -127,7 +138,7 @@ def freeze(initial: Initial, model: Model, run: Run) -> None:
         raise ConfigError("frozen: the whole model comes from the run, so that nothing of it would learn")
 
 
-def depths(reader: TextReader) -> dict[str, int]:
+def depths(reader: Model) -> dict[str, int]:
     """How far above the tables, which are 0, each weight of a reader stands: those of its first block are 1, and so are
     its positions, where every block has its own."""
     names = [name for name, _ in reader.named_parameters()]
@@ -166,9 +177,9 @@ def parted(group: dict[str, Any], shares: Mapping[int, float]) -> list[dict[str,
     ]
 
 
-def reader_in(model: Model, initial: Initial) -> TextReader:
-    """The model itself, or the reader that it is built around."""
-    if isinstance(model, TextReader):
+def reader_in(model: Model, initial: Initial) -> Model:
+    """What begins from the run: the model itself, or the reader that it is built around."""
+    if isinstance(model, TextReader | Writer):
         return model
     reader = next((part for part in model.children() if isinstance(part, TextReader)), None)
     if reader is None:

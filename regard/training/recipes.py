@@ -12,9 +12,10 @@ import yaml
 from regard.checkpoint import Run
 from regard.config import ConfigError, change, fields_of, from_dict, kinds, leaves, nearest, to_dict
 from regard.data.catalogue import DATA_SETS, data_set
-from regard.models import ModelConfig, TextReaderConfig
+from regard.models import ModelConfig, TextModelConfig, TextReaderConfig, WriterConfig
 from regard.tasks.base import TaskConfig
-from regard.training.initial import reader_of
+from regard.tasks.tuning import tuning
+from regard.training.initial import reader_of, text_model_of
 from regard.training.loop import Training
 from regard.training.optimisers import MuonAndAdamW
 from regard.training.schedules import StableDecay
@@ -60,11 +61,8 @@ def make_recipe(
             f"preset {preset}: the model is built around that of {begin['run']}; leave the preset out, or the run"
         )
     if begin:
-        source, wanted = Run(begin["run"]), from_dict(TaskConfig, fields, "task")
-        reader = reader_of(source)
-        of_task, suited = wanted.beginning(reader)
-        fields = {**of_task, **wanted.following(source), **fields}
-        config = change(from_dict(TaskConfig, fields, "task").around(reader), model)
+        config, fields, suited = begun_from(Run(begin["run"]), fields)
+        config = change(config, model)
     elif preset or named or "kind" not in model:
         config, fields = for_task(get(preset or named or kind.preset), fields)
         config = change(config, model)
@@ -83,11 +81,23 @@ def check_kept(before: Recipe, after: Recipe, run: str) -> None:
     """What trained weights know is bound to their tokenizer and to the shape of their model: neither can be changed;
     only what disturbs them in training can."""
     there, here = leaves(to_dict(before)), leaves(to_dict(after))
-    reader = "model." if isinstance(before.model, TextReaderConfig) else "model.reader."
+    reader = "model." if isinstance(before.model, TextModelConfig) else "model.reader."
     for name in {**there, **here}:
         shape = name.startswith(reader) and not ("dropout" in name or name.startswith(f"{reader}init."))
         if (shape or name in TOKENIZING) and there.get(name) != here.get(name):
             raise ConfigError(f"{name} {here.get(name)}: {run} decides it, whose weights know no other; leave it out")
+
+
+def begun_from(run: Run, fields: dict[str, Any]) -> tuple[ModelConfig, dict[str, Any], Mapping[str, Any]]:
+    """The model that learns a task from what a run knows, and the fields of the task and of the training that suit it:
+    one that writes goes on as it is, another is what the task's own model is built around."""
+    task, source = from_dict(TaskConfig, fields, "task"), text_model_of(run)
+    if isinstance(source, WriterConfig) and learns(task, source):
+        return source, {**task.following(run), **fields}, tuning(source)
+    reader = reader_of(run)
+    of_task, suited = task.beginning(reader)
+    fields = {**of_task, **task.following(run), **fields}
+    return from_dict(TaskConfig, fields, "task").around(reader), fields, suited
 
 
 def for_task(model: ModelConfig, fields: dict[str, Any]) -> tuple[ModelConfig, dict[str, Any]]:

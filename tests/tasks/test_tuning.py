@@ -23,6 +23,7 @@ from regard.zoo import get
 from tests.conftest import Say
 from tests.documents import DOES, QUICK, TINY, write_texts
 from tests.tagged_toy import write_tagged
+from tests.toy import Toy
 
 STEPS = "--max-steps 120 --validate-every 60 --keep-checkpoints 9 --rate 0.005 --warmup 5".split()
 
@@ -233,3 +234,58 @@ def test_a_fresh_model_takes_shape_and_pieces_alone_also_when_resumed(
     assert all(torch.equal(again[name], tensor) for name, tensor in whole.items())
     code, _, err = regard(*classify(folder, tmp_path / "other", "bert", "--fresh", "--layer-decay", "0.8"))
     assert (code, "no weights to keep" in err) == (2, True)
+
+
+# --- models that write go on as they are ------------------------------------------------------------------------------
+
+
+def weights_at_the_start(run: Path) -> dict[str, torch.Tensor]:
+    return read_tensors(run / "model.safetensors")
+
+
+@pytest.fixture(scope="module")
+def writer(folder: Path) -> Path:
+    from regard.cli import main
+
+    where = folder / "writer"
+    shape = "--pieces 340 --layers 1 --width 32 --heads 2 --context 24".split()
+    words = ["train", "lm", "--train", str(folder / "text.txt"), "--run", str(where), *shape, *QUICK]
+    assert main([*words, "--max-steps", "30", "--validate-every", "30"]) == 0
+    return where
+
+
+def test_a_language_model_goes_on_from_one(folder: Path, writer: Path, tmp_path: Path, regard: Say) -> None:
+    words = ["train", "lm", "--train", folder / "text.txt", "--from", writer, "--run", tmp_path / "run"]
+    code, _, err = regard(*words, "--max-steps", 1, "--validate-every", 1, "--rate", 1e-12, "--warmup", 1)
+    assert code == 0, err
+    before, after = weights_at_the_start(writer), weights_at_the_start(tmp_path / "run")
+    assert before.keys() == after.keys()
+    for name, weight in after.items():
+        torch.testing.assert_close(weight, before[name], atol=1e-6, rtol=0)
+    assert Run(tmp_path / "run").section("task")["context"] == 24
+    assert (tmp_path / "run" / "tokenizer.json").read_text() == (writer / "tokenizer.json").read_text()
+
+
+def test_adapters_of_a_language_model_are_merged(folder: Path, writer: Path, tmp_path: Path, regard: Say) -> None:
+    words = ["train", "lm", "--train", folder / "text.txt", "--from", writer, "--run", tmp_path / "run", "--rank", 2]
+    assert regard(*words, "--max-steps", 20, "--validate-every", 20, "--rate", 0.01)[0] == 0
+    before, after = weights_at_the_start(writer), weights_at_the_start(tmp_path / "run")
+    assert before.keys() == after.keys()
+    changed = {name for name, weight in after.items() if not weight.equal(before[name])}
+    assert changed
+    assert all(before[name].dim() == 2 for name in changed)  # only matrices have adapters
+    assert regard("generate", tmp_path / "run", "the", "--tokens", 3)[0] == 0
+
+
+def test_a_translator_goes_on_from_one(toy: Toy, tmp_path: Path, regard: Say) -> None:
+    files = ["--train", toy.file("train.tsv"), "--valid", toy.file("test.tsv")]
+    words = ["train", "translate", *files, "--from", toy.good, "--run", tmp_path / "run", "--rate", 1e-12]
+    code, out, err = regard(*words, "--max-steps", 1, "--validate-every", 1, "--warmup", 1)
+    assert code == 0, err
+    assert regard("translate", tmp_path / "run", "un deux trois")[1] == "one two three\n"
+
+
+def test_only_its_own_task_begins_from_a_writer(folder: Path, writer: Path, tmp_path: Path, regard: Say) -> None:
+    code, _, err = regard(*classify(folder, tmp_path / "run", "writer"))
+    assert (code, err.count("\n")) == (2, 1)
+    assert "reads no text whole, so only the task that it was trained for can begin from it" in err
