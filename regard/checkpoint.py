@@ -319,7 +319,10 @@ class Scale:
 def load_model(run: Run) -> Model:
     """The model of a run with its best weights."""
     model = from_dict(ModelConfig, run.section("model"), "model").build()
-    put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
+    weights = read_tensors(run.weights_path)
+    put_weights(model, weights, str(run.weights_path))
+    if broken := [name for name, weight in weights.items() if not weight.isfinite().all()]:
+        raise RunError(f"{run.weights_path}: {_some(broken)}: there are values that are infinite or no numbers")
     return model
 
 

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 import regard as library
+from regard.checkpoint import read_tensors, write_tensors
 from regard.data.tokenizers import Tokenizer
 from regard.models import RecurrentDecoder
 from regard.tasks.generator import Generator, chosen_drawing
@@ -174,7 +176,12 @@ def test_a_stream_gives_out_no_letter_of_a_stop_string(writer: Generator) -> Non
 
 def test_mistakes_are_said_in_one_sentence(run: Path, regard: Say) -> None:
     for words, said in (
-        (("--samples", 3, "--temperature", 0), "nbest 3 is more than the beam of 1"),
+        (("--samples", 3, "--temperature", 0), "temperature 0 gives the same text 3 times"),
+        (("--top-k", 5, "--temperature", 0), "there is nothing for top_k to shape"),
+        (("--max-length", 3), "--max-length is for translators: --tokens N"),
+        (("--length-penalty", 2), "name one with --beam N"),
+        (("--min-length", 50, "--tokens", 6), "--min-length 50 is more than the 6 of --tokens"),
+        (("b",), "unexpected argument 'b'"),
         (("--samples", 3, "--nbest", 3), "--samples and --nbest are the same"),
         (("--stop", ""), "a stop string is empty"),
         (("--min-p", 2), "min_p: 2"),
@@ -186,6 +193,25 @@ def test_mistakes_are_said_in_one_sentence(run: Path, regard: Say) -> None:
         assert (code, out) == (2, ""), words
         assert said in err
         assert err.count("\n") == 1
+
+
+def test_the_prompt_may_stand_behind_the_options(run: Path, regard: Say) -> None:
+    before = regard("generate", run, "--tokens", 5, "--seed", 1, "--beam", 1, "a")
+    assert before == regard("generate", run, "a", "--tokens", 5, "--seed", 1, "--beam", 1)
+    assert before[0] == 0
+
+
+def test_what_is_no_utf8_and_weights_that_are_no_numbers_are_refused(run: Path, regard: Say, tmp_path: Path) -> None:
+    code, _, err = regard("generate", run, "caf\udce9")
+    assert (code, err.count("\n"), "is not valid UTF-8" in err) == (2, 1, True)
+    shutil.copytree(run, tmp_path / "nan")
+    weights = read_tensors(run / "model.safetensors")
+    name = next(iter(weights))
+    weights[name][0] = float("nan")
+    write_tensors(tmp_path / "nan" / "model.safetensors", weights)
+    code, out, err = regard("generate", tmp_path / "nan", "a")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"model.safetensors: {name}: there are values that are infinite or no numbers" in err
 
 
 def test_a_draft_changes_nothing_but_the_time(

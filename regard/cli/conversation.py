@@ -11,8 +11,9 @@ from regard.cli.progress import say
 SIGN = "> "
 
 
-def converse(answer: Callable[[str, Callable[[], bool]], None]) -> None:
-    """Ask, have it answered, ask again. Ctrl-C ends an answer, empties a line that was begun, or ends it all."""
+def converse(answer: Callable[[str, Callable[[], bool]], None], kept: bool = True) -> None:
+    """Ask, have it answered, ask again. Ctrl-C ends an answer (what is there of it is `kept`), empties a line that was
+    begun, or ends it all."""
     editor = line_editor()
     say("write on from what you type; Ctrl-C ends a text, and here the program, as does Ctrl-D")
     while True:
@@ -26,9 +27,13 @@ def converse(answer: Callable[[str, Callable[[], bool]], None]) -> None:
             if editor is not None and editor.get_line_buffer():
                 continue
             return
-        with Interrupts() as interrupts:
+        with Interrupts(kept) as interrupts:
             try:
                 answer(prompt, interrupts.met)
+            except KeyboardInterrupt:
+                if kept:  # it was the second
+                    raise
+                print()
             except ValueError as error:  # such as a prompt that is too long: the next one may do
                 say(str(error))
 

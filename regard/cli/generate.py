@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.interrupts import Interrupts
-from regard.cli.options import positive, read_changes
+from regard.cli.options import positive, split_changes
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import say
 from regard.cli.translate import chunks
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from regard.tasks.generator import Generator
 
 STDIN = "-"
+OF_TRANSLATORS = ("max_length", "max_ratio", "max_extra")
 
 
 def add(verbs: Any) -> None:
@@ -101,13 +102,13 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     writer = precise(load_generator(options.run), options)
     if options.draft is not None:
         writer = writer.helped_by(precise(load_generator(options.draft), options), options.ahead or AHEAD)
-    order = Order(writer, search, options)
+    order, kept = Order(writer, search, options), search.beam == 1  # a beam has no text before its end
     if options.prompt is None and sys.stdin is not None and sys.stdin.isatty():
         from regard.cli.conversation import converse
 
-        return converse(lambda prompt, stopped: show(order, prompt, stopped))
+        return converse(lambda prompt, stopped: show(order, prompt, stopped), kept)
     prompts = iter([options.prompt]) if options.prompt not in (None, STDIN) else standard_input(options.prompt == STDIN)
-    with Interrupts() as interrupts:
+    with Interrupts(kept) as interrupts:
         if options.prompt is not None or options.batch == 1:
             for number, prompt in enumerate(prompts):
                 part(number, options)
@@ -128,7 +129,17 @@ def chosen(options: argparse.Namespace, rest: list[str]) -> Decoding:
     """The search; `--samples` is the usual name of what the search calls nbest."""
     from regard.tasks.generator import chosen_drawing
 
-    changes = read_changes(rest)
+    changes, others = split_changes(rest)
+    if options.prompt is None and others:  # options before the prompt keep argparse from seeing it
+        options.prompt = others.pop(0)
+    if others:
+        raise ValueError(f"unexpected argument {others[0]!r}; options are written --name value")
+    if wrong := next((name for name in OF_TRANSLATORS if name in changes), None):
+        raise ValueError(f"--{wrong.replace('_', '-')} is for translators: --tokens N is the most that is written here")
+    if "length_penalty" in changes and changes.get("beam", 1) == 1:
+        raise ValueError("--length-penalty ranks the texts of a beam: name one with --beam N")
+    if isinstance(least := changes.get("min_length", 0), int) and least > options.tokens:
+        raise ValueError(f"--min-length {least} is more than the {options.tokens} of --tokens")
     if options.samples is not None:
         if "nbest" in changes:
             raise ValueError("--samples and --nbest are the same: leave one of them out")

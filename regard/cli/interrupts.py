@@ -8,19 +8,22 @@ from typing import Any
 
 
 class Interrupts:
-    """While the block runs, the first Ctrl-C is only remembered."""
+    """While the block runs, the first Ctrl-C is only remembered; where nothing is there before the end (`kept` is
+    false), it ends the block at once."""
 
-    def __init__(self) -> None:
-        self.came = False
+    def __init__(self, kept: bool = True) -> None:
+        self.kept, self.came = kept, False
         self.before: Any = None
 
     def __enter__(self) -> Interrupts:
         self.came = False
-        self.before = signal.signal(signal.SIGINT, self.remember)
+        if self.kept:
+            self.before = signal.signal(signal.SIGINT, self.remember)
         return self
 
     def __exit__(self, *error: object) -> None:
-        signal.signal(signal.SIGINT, self.before)
+        if self.kept:
+            signal.signal(signal.SIGINT, self.before)
 
     def remember(self, number: int, frame: FrameType | None) -> None:
         self.came = True

@@ -136,7 +136,12 @@ class Tokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text; no special tokens are added."""
-        return [encoding.ids for encoding in self.backend.encode_batch_fast(list(texts), add_special_tokens=False)]
+        try:
+            found = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
+        except TypeError:
+            refuse_halves(texts)
+            raise
+        return [encoding.ids for encoding in found]
 
     def framed(self, ids: Iterable[int]) -> NDArray[np.int64]:
         """Between the start and the end, or before both, as encoders read a text."""
@@ -168,7 +173,11 @@ class Tokenizer:
 
     def pieces(self, text: str) -> list[tuple[int, int, int]]:
         """(id, start, end) of every token, in characters of the text; parts of one character share its place."""
-        encoding = self.backend.encode(text, add_special_tokens=False)
+        try:
+            encoding = self.backend.encode(text, add_special_tokens=False)
+        except TypeError:
+            refuse_halves([text])
+            raise
         return [(i, start, end) for i, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)]
 
     def masked(self, text: str) -> list[tuple[int, int, int]]:
@@ -243,6 +252,15 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.kind}, {self.vocabulary:,} tokens)"
+
+
+def refuse_halves(texts: Iterable[str]) -> None:
+    """Complain of a text with half a character: what Python makes of bytes that are no UTF-8."""
+    for text in texts:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise DataError(f"{text[:40]!a} is not valid UTF-8; write it so, or give it as a file after <") from None
 
 
 def closing_template(start: str, end: str, start_id: int, end_id: int) -> processors.PostProcessor:

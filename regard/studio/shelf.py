@@ -104,8 +104,6 @@ def load(folder: Path) -> Loaded:
     if not run.weights_path.is_file():
         raise RunError("it has no weights yet: they are written at the first validation")
     subject = open_run(folder)
-    if not all(bool(weight.isfinite().all()) for weight in subject.model.parameters()):
-        raise RunError("its weights are infinite or no numbers")
     tasks.register()
     section = run.read_config().get("task")
     task = None if section is None else from_dict(TaskConfig, section, "task")

@@ -220,5 +220,9 @@ def chosen_drawing(**options: Any) -> Decoding:
     if options.get("temperature") == 0:
         if options.get("sample"):
             raise ConfigError("temperature 0 takes the likeliest token, so nothing is drawn: leave sample out")
+        if shaped := [name for name in ("top_k", "top_p", "min_p") if name in options]:
+            raise ConfigError(f"temperature 0 takes the likeliest token: there is nothing for {shaped[0]} to shape")
+        if options.get("nbest", 1) > options.get("beam", 1):
+            raise ConfigError(f"temperature 0 gives the same text {options['nbest']} times: draw them, or name a beam")
         options = {"sample": False, **{key: value for key, value in options.items() if key != "temperature"}}
     return from_dict(Decoding, {"sample": options.get("beam", 1) == 1, **options})

@@ -280,7 +280,7 @@ def test_adapters_of_a_language_model_are_merged(folder: Path, writer: Path, tmp
 def test_a_translator_goes_on_from_one(toy: Toy, tmp_path: Path, regard: Say) -> None:
     files = ["--train", toy.file("train.tsv"), "--valid", toy.file("test.tsv")]
     words = ["train", "translate", *files, "--from", toy.good, "--run", tmp_path / "run", "--rate", 1e-12]
-    code, out, err = regard(*words, "--max-steps", 1, "--validate-every", 1, "--warmup", 1)
+    code, _, err = regard(*words, "--max-steps", 1, "--validate-every", 1, "--warmup", 1)
     assert code == 0, err
     assert regard("translate", tmp_path / "run", "un deux trois")[1] == "one two three\n"
 
