@@ -40,6 +40,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=positive, default=3)
     parser.add_argument("--pretrain", type=float, help="minutes of pre-training, otherwise as the recipe says")
     parser.add_argument("--minutes", type=float, help="minutes of each training after it, otherwise as the recipes say")
+    parser.add_argument("--threads", type=positive, default=THREADS, help=f"of each training ({THREADS})")
     parser.add_argument("--held-out", type=positive, help="at most so many reviews to score on")
     return parse(parser, SMOKE, "scores and times")
 
@@ -79,7 +80,7 @@ def cells(spread: Spread, folder: Path) -> list[str]:
 
 def main() -> None:
     given = arguments()
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(given.threads)
     first = pretrained(given.runs / "pretrained", given.pretrain)
     found: dict[str, Spread] = {}
     for name in WAYS:

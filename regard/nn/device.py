@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import time
+import warnings
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Literal, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from regard.nn.linear import Linear
+from regard.nn.linear import Table
 
 M = TypeVar("M", bound=nn.Module)
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "fp32", "bf16"]
+WORTH = 700_000  # values of the matrices from which on bf16 is quicker on a CPU (docs/experiments.md)
+PATIENCE = 5.0  # seconds
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -26,26 +33,62 @@ def choose_device(name: str = "auto") -> torch.device:
 
 
 def for_use(model: M, device: str = "auto") -> M:
-    """A trained model that will only be used: in eval mode, on the named device or the best.
-
-    On a CPU its matrices are laid out input by input: a few rows pass through them in nine tenths of the time.
-    """
-    model = model.eval().to(choose_device(device))
-    for layer in model.modules():
-        if isinstance(layer, Linear) and layer.weight.device.type == "cpu":
-            layer.weight.data = layer.weight.data.t().contiguous().t()
-    return model
+    """A trained model that will only be used: in eval mode, on the named device or the best."""
+    return model.eval().to(choose_device(device))
 
 
-def autocast(device: torch.device, precision: Precision) -> AbstractContextManager[None]:
-    """Matrix products in bf16 where it is asked for, or by itself where the device gains: CUDA with bf16 units.
-
-    Never by itself on a CPU: those without bf16 units compute it a hundred times more slowly than fp32.
-    """
-    gains = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    if precision == "bf16" or (precision == "auto" and gains):
+def autocast(model: nn.Module, precision: Precision) -> AbstractContextManager[None]:
+    """Matrix products in bf16 where it is asked for, or by itself where the device gains from it."""
+    device = next(model.parameters()).device
+    if precision == "bf16" or (precision == "auto" and gains(device, model)):
         return torch.autocast(device.type, dtype=torch.bfloat16)
     return nullcontext()
+
+
+def gains(device: torch.device, model: nn.Module) -> bool:
+    """Whether training in bf16 is quicker: on CUDA devices with bf16 units; on processors with such units where the
+    products are large enough to pay for turning numbers into it and back. Those without are a hundred times slower."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return device.type == "cpu" and multiplied(model) >= WORTH and cpu_has_bf16()
+
+
+def multiplied(model: nn.Module) -> int:
+    """How many values the matrices have that every token passes through: tables only where they are also the head."""
+    tables = {id(module.weight) for module in model.modules() if isinstance(module, Table)}
+    used = [name for name, _ in model.named_parameters(remove_duplicate=False)]
+    shared = {id(model.get_parameter(name)) for name in used if name.startswith("head.")}
+    return sum(p.numel() for p in model.parameters() if p.dim() > 1 and (id(p) not in tables or id(p) in shared))
+
+
+@cache
+def cpu_has_bf16() -> bool:
+    """Whether this processor multiplies bf16 in units of its own. What it says of itself is tried out by a copy of
+    this process first: some virtual machines name units that end whoever uses them."""
+    named = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    if not (named.get("avx512_bf16") or named.get("amx_bf16")) or sys.platform != "linux":
+        return False
+    if not torch._C._has_mkldnn:
+        return False
+    with warnings.catch_warnings():  # of other threads: the copy asks nothing of them
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            torch.set_num_threads(1)
+            some = torch.ones(64, 64, dtype=torch.bfloat16)
+            os._exit(0 if bool((some @ some == 64).all()) else 1)
+        finally:
+            os._exit(1)
+    ends = time.monotonic() + PATIENCE
+    while time.monotonic() < ends:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status == 0
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return False
 
 
 def random_state(device: torch.device) -> dict[str, Tensor]:

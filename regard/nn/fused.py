@@ -22,8 +22,9 @@ def by_hand(x: Tensor) -> bool:
 
 
 def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """x / sqrt(mean(x^2) + eps) * weight over the last dimension."""
-    if not by_hand(x) or weight.dtype != x.dtype:
+    """x / sqrt(mean(x^2) + eps) * weight over the last dimension, in the precision of the weight."""
+    x = x.to(weight.dtype)
+    if not by_hand(x):
         return F.rms_norm(x, weight.shape, weight, eps)
     normed: Tensor = _RMSNorm.apply(x, weight, eps)  # type: ignore[no-untyped-call]
     return normed

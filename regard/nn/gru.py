@@ -17,9 +17,11 @@ from torch.autograd.function import once_differentiable
 def gru(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """What D directions make of their gates' inputs x (T, D, B, 3H), in the order r, z, n: states (T, D, B, H).
 
-    `weight` (D, 3H, H) and `bias` (D, 3H) are those of the state before, which is zero at first.
+    `weight` (D, 3H, H) and `bias` (D, 3H) are those of the state before, which is zero at first. The steps are in
+    their precision, also where products are in another: a state sums up all steps before.
     """
-    states: Tensor = _GRU.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    with torch.autocast(x.device.type, enabled=False):
+        states: Tensor = _GRU.apply(x.to(weight.dtype), weight, bias)  # type: ignore[no-untyped-call]
     return states
 
 

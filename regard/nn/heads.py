@@ -14,6 +14,7 @@ from regard.nn.cost import Cost
 from regard.nn.crossentropy import capped, linear_cross_entropy
 from regard.nn.embeddings import Embedding, check_tied
 from regard.nn.feedforward import ACTIVATIONS, Activation
+from regard.nn.few import linear
 from regard.nn.linear import Linear
 from regard.nn.norms import LayerNorm, NormConfig
 from regard.nn.topk import best_words, exact, linear_best_words
@@ -93,7 +94,7 @@ class LinearOutput(Head):
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
-        return capped(F.linear(self.transform(hidden), self.weight, self.bias), self.cap)
+        return capped(linear(self.transform(hidden), self.weight, self.bias), self.cap)
 
     def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
         if hidden.device.type != "cpu" or self.cap is not None:

@@ -30,7 +30,7 @@ def content(keys: Tensor, strength: Tensor, memory: Tensor) -> Tensor:
 
 def interpolate(found: Tensor, before: Tensor, gate: Tensor) -> Tensor:
     """g w_c + (1 - g) w_before (equation 7), gate (B, H, 1): whether what was found matters, or where the head was."""
-    return torch.lerp(before, found, gate)
+    return before + gate * (found - before)
 
 
 def turn(weights: Tensor, shifts: Tensor) -> Tensor:

@@ -7,6 +7,8 @@ import threading
 import torch
 from torch import Tensor
 
+from regard.nn.few import in_parts, linear
+
 NEVER = float("-inf")
 LOWEST = torch.finfo(torch.float32).min
 TINY = 1e-30
@@ -75,8 +77,8 @@ def linear_best_words(
     """
     rows, words = len(hidden), len(weight)
     size = max(AT_ONCE // max(rows, 1) // FOLDS, 2 * count) * FOLDS  # words in a slice
-    if words <= size or exact(hidden).dtype != hidden.dtype:
-        return best_words(exact(torch.nn.functional.linear(hidden, weight, bias)), count, barred)
+    if words <= size or in_parts(hidden, weight) or exact(hidden).dtype != hidden.dtype:
+        return best_words(exact(linear(hidden, weight, bias)), count, barred)
     slices, width = -(-words // size), size // FOLDS
     room = scratch((slices + 1) * size * rows, hidden).view(slices + 1, size, rows)
     logits, powers = room[:slices], room[slices]

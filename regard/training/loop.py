@@ -96,7 +96,7 @@ class Trainer:
             known = nearest(self.metric, task.metrics)
             raise ConfigError(f"training.metric: these examples give no {self.metric!r}: {known}")
         self.device = next(model.parameters()).device
-        self.autocast = autocast(self.device, config.precision)
+        self.autocast = autocast(model, config.precision)
         if config.compile:
             compile_stacks(model)
         self.optimisers = config.optimiser.build(model)

@@ -103,6 +103,8 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
         trainer.resume(resume)  # before anything of the run is touched: it may be refused
     batches = trainer.batches
     _say(f"{len(batches):,} training examples; {batches.padding():.1%} of the tokens in their batches are padding")
+    if isinstance(trainer.autocast, torch.autocast):
+        _say("matrix products are in bf16, which this device gains from (otherwise: --precision fp32)")
     try:
         if recipe.training.tensorboard:  # first, because it may not be installed
             outputs.append(TensorBoard(run.path / "tensorboard", after=resume))

@@ -35,6 +35,23 @@ def test_gradients_reach_every_parameter(config: ModelConfig) -> None:
 
 
 @every_preset
+def test_gradients_with_products_in_bf16_are_nearly_those_without(config: ModelConfig) -> None:
+    model = built(config).float().train()
+    inputs = feature_inputs(model)
+    found = []
+    for half in (False, True):
+        torch.manual_seed(3)  # what is dropped or drawn
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            loss = training_loss(model, inputs)
+        model.zero_grad()
+        loss.backward()
+        found.append(torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]))
+        assert all(p.grad is None or p.grad.dtype == torch.float32 for p in model.parameters())
+    exact, rough = found
+    assert (rough - exact).norm() < 0.1 * exact.norm()
+
+
+@every_preset
 def test_it_learns_a_batch_by_heart(config: ModelConfig) -> None:
     model = config.build().train()
     inputs = feature_inputs(model)

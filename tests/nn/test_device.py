@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from contextlib import nullcontext
+
+import pytest
 import torch
 
-from regard.nn.device import for_use
-from tests.helpers import built, encoder_decoder, tokens
+from regard import build
+from regard.nn import device
+from regard.nn.device import WORTH, autocast, cpu_has_bf16, for_use, multiplied
+from tests.helpers import PRESETS, built, encoder_decoder, tokens
 
 
 def test_a_model_in_use_is_the_same_model() -> None:
@@ -21,6 +28,29 @@ def test_a_model_in_use_is_the_same_model() -> None:
         assert torch.equal(tensor, before[name]), name
 
 
-def test_its_matrices_lie_input_by_input() -> None:
-    model = for_use(built(encoder_decoder()), "cpu")
-    assert model.decoder.blocks[0].feedforward.up.weight.t().is_contiguous()
+def test_a_model_multiplies_by_its_matrices_and_by_the_table_that_is_its_head() -> None:
+    width, words = 32, 50
+    one = build("gpt2", vocabulary=words, layers=1, width=width, heads=2, hidden=64, length=16)
+    matrices = width * 3 * width + width * width + 2 * width * 64
+    assert multiplied(one) == matrices + words * width  # not the table of positions
+
+
+@pytest.mark.parametrize("units", [True, False])
+def test_bf16_is_taken_by_itself_only_where_large_products_gain(monkeypatch: pytest.MonkeyPatch, units: bool) -> None:
+    monkeypatch.setattr(device, "cpu_has_bf16", lambda: units)
+    small, large = PRESETS["gpt2"].build(), build("gpt2", vocabulary=8000, layers=2, width=128, heads=2, hidden=256)
+    assert multiplied(small) < WORTH < multiplied(large)
+    assert isinstance(autocast(small, "auto"), nullcontext)
+    assert isinstance(autocast(large, "auto"), torch.autocast if units else nullcontext)
+    assert isinstance(autocast(large, "fp32"), nullcontext)
+    assert isinstance(autocast(small, "bf16"), torch.autocast)
+
+
+def test_units_that_end_the_process_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": True})
+    monkeypatch.setattr(torch, "ones", lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGKILL))
+    cpu_has_bf16.cache_clear()
+    try:
+        assert not cpu_has_bf16()
+    finally:
+        cpu_has_bf16.cache_clear()

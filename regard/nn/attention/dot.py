@@ -49,6 +49,13 @@ class DotKernel(Kernel):
         if self.position.values is not None or (self.dropout.active and q.device.type == "cpu"):
             return super().mix(q, k, v, context)
         q, k = self.turned(q), self.ready(k)
+        if q.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
+            with torch.autocast("cpu", enabled=False):  # in bf16 its gradient takes ten times as long there
+                return self.fused(q.float(), k.float(), v.float(), context)
+        return self.fused(q, k, v, context)
+
+    def fused(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
+        """By PyTorch's fused attention; q and k are as the score wants them."""
         bias = self.position.bias(q, self.scale, context)
         causal = context.plainly_causal and bias is None
         if bias is None:
