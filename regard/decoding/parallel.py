@@ -25,8 +25,8 @@ R = TypeVar("R")
 
 def side_by_side(work: Callable[[T], R], batches: Sequence[T], device: torch.device) -> Iterator[R]:
     """What `work` gives for each batch, in their order; on a CPU by as many processes as PyTorch has threads."""
-    workers = min(torch.get_num_threads(), len(batches))
-    if workers < 2 or not forkable(device):
+    workers = min(workers_on(device), len(batches))
+    if workers < 2:
         yield from map(work, batches)
         return
     with warnings.catch_warnings():  # of PyTorch's own threads, which a worker never uses
@@ -39,6 +39,21 @@ def side_by_side(work: Callable[[T], R], batches: Sequence[T], device: torch.dev
         raise ChildProcessError("a worker was killed before its batch was done: give smaller batches") from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def even(rows: Sequence[T], most: int, device: torch.device) -> list[Sequence[T]]:
+    """Rows in batches of at most `most`: where they are several, as many as give each worker the same work."""
+    count = -(-len(rows) // most)
+    if count > 1:
+        workers = workers_on(device)
+        count = -(-count // workers) * workers
+    size = -(-len(rows) // count) if rows else most
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def workers_on(device: torch.device) -> int:
+    """How many processes can work side by side."""
+    return torch.get_num_threads() if forkable(device) else 1
 
 
 def forkable(device: torch.device) -> bool:

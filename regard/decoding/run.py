@@ -38,6 +38,7 @@ def decode(
     if int(limits.min()) < 1:
         raise ValueError(f"a limit of {int(limits.min())} tokens is not allowed; it takes at least 1")
     prefix = start.new_empty(len(start), 0)
+    state = state.reserve(start.shape[1] + int(limits.max()) * options.beam)
     if not options.sample:
         count = candidates(options) if options.beam > 1 else 1
         outlook, state = look(model, start, state, prefix, end, options, count, keep)

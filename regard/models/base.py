@@ -181,6 +181,9 @@ class Branches:
         return Branches(self.size, torch.cat([self.came, own], -1), torch.cat([self.places, new], -1)), new
 
 
+MOST_ROOM = 1024  # columns of a cache that are made at once
+
+
 @dataclass
 class State:
     """All that a decoder carries from one step to the next. Beam search touches it only through `branch` and `select`.
@@ -196,6 +199,11 @@ class State:
     length: int = 0
     batch: int | None = None
     branches: Branches | None = None
+
+    def reserve(self, columns: int) -> State:
+        """Make room for so many columns at once, where none is made yet: growing copies what is there."""
+        self.cache.room = min(columns, MOST_ROOM)
+        return self
 
     def branch(self, size: int) -> State:
         """From now on `size` hypotheses follow each row, which share its cache; tokens come as (R · size, 1)."""

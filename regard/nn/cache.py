@@ -113,13 +113,16 @@ class Held:
 
 
 class Cache(dict[str, "KeyValueCache | Held"]):
-    """What the layers of a model keep, by name; a layer makes its own when it first runs."""
+    """What the layers of a model keep, by name; a layer makes its own when it first runs, with `room` for so many
+    columns at first."""
+
+    room = 16
 
     def at(self, name: str, fixed: bool = False) -> KeyValueCache:
         """The keys and values of an attention layer."""
         cache = self.get(name)
         if cache is None:
-            cache = self[name] = KeyValueCache(fixed=fixed)
+            cache = self[name] = KeyValueCache(1 if fixed else self.room, fixed)
         assert isinstance(cache, KeyValueCache)
         return cache
 

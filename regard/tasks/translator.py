@@ -16,7 +16,7 @@ from regard.data.batches import pad
 from regard.data.files import DataError
 from regard.data.tokenizers import PAD, Tokenizer
 from regard.decoding import Decoding, Hypothesis, translate
-from regard.decoding.parallel import side_by_side
+from regard.decoding.parallel import even, side_by_side
 from regard.look.alignment import Reading
 from regard.look.capture import look
 from regard.look.records import Look
@@ -113,7 +113,7 @@ class Translator:
     ) -> list[list[Hypothesis]]:
         """Of source tokens, in their order; batches are made by length."""
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        batches = [order[start : start + batch] for start in range(0, len(order), batch)]
+        batches = even(order, batch, self.device)
 
         def work(chosen: Sequence[int]) -> list[list[Hypothesis]]:
             source, keep = padded([np.array([*rows[i], self.tokenizer.end]) for i in chosen], self.device)

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from regard.decoding import parallel
-from regard.decoding.parallel import forkable, side_by_side
+from regard.decoding.parallel import even, forkable, side_by_side
 
 CPU = torch.device("cpu")
 
@@ -116,3 +116,15 @@ def test_who_stops_listening_leaves_no_process_behind(two: None) -> None:
     closing()
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+def test_each_worker_has_as_many_rows_as_the_others(two: None) -> None:
+    assert [len(batch) for batch in even(range(200), 32, CPU)] == [25] * 8  # not six of 32 and one of eight
+    assert [len(batch) for batch in even(range(33), 32, CPU)] == [17, 16]
+    assert [len(batch) for batch in even(range(20), 32, CPU)] == [20]  # one batch stays one
+    assert even([], 32, CPU) == []
+    assert [row for batch in even(range(77), 8, CPU) for row in batch] == list(range(77))
+
+
+def test_one_worker_has_batches_as_large_as_they_may_be() -> None:
+    assert max(len(batch) for batch in even(range(200), 32, torch.device("meta"))) == 29

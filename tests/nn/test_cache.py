@@ -32,6 +32,16 @@ def test_a_step_within_the_room_copies_nothing() -> None:
     assert cache.keys.data_ptr() == before
 
 
+def test_a_search_makes_all_its_room_at_once() -> None:
+    model = built(encoder_decoder())
+    state = model.begin(model.encode(tokens(2, 7))).reserve(40)
+    state = model.step(tokens(2, 1), state)[1]
+    own = [cache for cache in state.cache.values() if not cache.fixed]
+    assert [cache.keys.shape[2] for cache in own] == [40] * len(own)
+    assert {cache.keys.shape[2] for cache in state.cache.values() if cache.fixed} == {7}
+    assert own
+
+
 def test_rows_are_selected_by_index() -> None:
     cache = KeyValueCache()
     k, v = torch.randn(2, 3, 1, 4, 5)

@@ -11,13 +11,13 @@ import numpy as np
 import torch
 
 from benchmarks.decoding.measure import Translate, main
-from benchmarks.decoding.work import END, PAD, Mode, Row, batches
+from benchmarks.decoding.work import END, PAD, Mode, Row
 from benchmarks.sizes import THREADS
 from regard.checkpoint import put_weights, read_tensors
 from regard.config import from_dict
 from regard.data.batches import pad
 from regard.decoding import Decoding, translate
-from regard.decoding.parallel import side_by_side
+from regard.decoding.parallel import even, side_by_side
 from regard.models import EncoderDecoderModel, ModelConfig
 from regard.nn.device import for_use
 
@@ -37,7 +37,8 @@ def load(folder: Path, mode: Mode, length: int) -> Translate:
         return [hypotheses[0].tokens for hypotheses in found]
 
     def run(rows: Sequence[Row]) -> list[Row]:
-        found = side_by_side(work, list(batches(rows, mode.batch)), torch.device("cpu"))
+        cpu = torch.device("cpu")
+        found = side_by_side(work, even(rows, mode.batch, cpu), cpu)
         return [tokens for outputs in found for tokens in outputs]
 
     return run
