@@ -28,10 +28,13 @@ def linear_agreeing_cross_entropy(
     hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, agreement: float, smoothing: float = 0.0
 ) -> Tensor:
     """The same of the passes' hidden states (2, N, D), scored by `hidden @ weight.T + bias`, weight (V, D), in whose
-    precision it is computed."""
-    with torch.autocast(hidden.device.type, enabled=False):
+    precision it is computed: how far two passes are apart is less than what rounding them would add. Under autocast
+    the gradients alone are multiplied in its precision."""
+    device = hidden.device.type
+    product = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+    with torch.autocast(device, enabled=False):
         total: Tensor = _LinearAgreement.apply(  # type: ignore[no-untyped-call]
-            hidden.to(weight.dtype), weight, bias, targets, agreement, smoothing
+            hidden.to(weight.dtype), weight, bias, targets, agreement, smoothing, product
         )
     return total
 
@@ -49,8 +52,10 @@ class _LinearAgreement(torch.autograd.Function):
         targets: Tensor,
         agreement: float,
         smoothing: float,
+        product: torch.dtype,
     ) -> Tensor:
         rows, vocabulary = len(targets), len(weight)
+        rough = weight.to(product)
         grad_hidden, grad_weight = torch.empty_like(hidden), torch.zeros_like(weight)
         grad_bias = None if bias is None else torch.zeros_like(bias)
         signs = hidden.new_tensor([agreement, -agreement]).view(2, 1, 1)
@@ -71,10 +76,14 @@ class _LinearAgreement(torch.autograd.Function):
             grad.scatter_add_(-1, words, grad.new_full((), smoothing - 1).expand(words.shape))
             if smoothing:
                 grad -= smoothing / vocabulary
-            grad_hidden[:, part] = grad @ weight
-            grad_weight.addmm_(grad.flatten(0, 1).t(), h.flatten(0, 1))
             if grad_bias is not None:
                 grad_bias += grad.sum((0, 1))
+            grad, h = grad.to(product), h.to(product)
+            grad_hidden[:, part] = grad @ rough
+            if product == weight.dtype:
+                grad_weight.addmm_(grad.flatten(0, 1).t(), h.flatten(0, 1))
+            else:
+                grad_weight += grad.flatten(0, 1).t() @ h.flatten(0, 1)
         ctx.save_for_backward(grad_hidden, grad_weight, grad_bias)
         return loss / 2
 
@@ -82,4 +91,4 @@ class _LinearAgreement(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         grads = (None if grad is None else grad * (upstream / 2) for grad in ctx.saved_tensors)
-        return (*grads, None, None, None)
+        return (*grads, None, None, None, None)

@@ -49,6 +49,21 @@ def test_slices_give_the_loss_and_gradients_of_the_whole(
         torch.testing.assert_close(leaf.grad, twin.grad)
 
 
+def test_products_in_bf16_leave_the_loss_as_it_is_and_gradients_nearly() -> None:
+    hidden, weight, bias = (leaf.detach().float().requires_grad_() for leaf in inputs())
+    targets = torch.randint(WORDS, (ROWS,))
+    losses, gradients = [], []
+    for half in (False, True):
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            loss = linear_agreeing_cross_entropy(hidden, weight, bias, targets, 3.0, 0.1)
+        losses.append(loss)
+        gradients.append(torch.autograd.grad(loss, [hidden, weight, bias]))
+    assert torch.equal(*losses)
+    for exact, rough in zip(*gradients, strict=True):
+        assert rough.dtype == torch.float32
+        assert (rough - exact).norm() < 0.02 * exact.norm()
+
+
 def test_passes_that_agree_cost_what_one_of_them_does() -> None:
     hidden, weight, _ = inputs()
     targets = torch.randint(WORDS, (ROWS,))
