@@ -134,6 +134,7 @@ class Translators(Experiment):
             optimiser=MuonAndAdamW(rate=self.rate, matrix_rate=self.matrix_rate),
             schedule=StableDecay(warmup=min(50, steps // 5), decay=0.8),
             average=Exponential(decay=0.98),
+            precision="fp32",  # for all alike: whether bf16 is quicker depends on a model's size
             keep_checkpoints=1,
         )
 
