@@ -50,11 +50,10 @@ class MaskedWords(TaskConfig, kind="mlm"):
         "next_sentence": True,
     }
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
-    preset: ClassVar[str] = "bert-mini"
+    preset: ClassVar[str] = "bert-modern"
     usual: ClassVar[Mapping[str, Any]] = {
         "batch_tokens": 4096,
-        "optimiser": {"kind": "adamw", "rate": 1e-3, "decay": 0.01},
-        "schedule": {"kind": "stable-decay", "warmup": 200, "decay": 0.5},
+        "schedule": {"kind": "stable-decay", "warmup": 100, "decay": 0.7},
         "average": {"kind": "exponential", "decay": 0.99},
     }
 
@@ -82,7 +81,7 @@ class MaskedWords(TaskConfig, kind="mlm"):
             raise ConfigError(f"model: one of kind {model.kind} finds no hidden words; take an encoder with a head")
         segments = isinstance(model.embedding, TokenEmbedding) and model.embedding.segments
         if self.next_sentence and segments < 2:
-            raise ConfigError("next_sentence takes a model with two segments, such as --preset bert-mini")
+            raise ConfigError("next_sentence takes a model with two segments, such as --preset bert-modern")
 
     def open(self, folder: Path, say: Say) -> MaskedWordsTask:
         return MaskedWordsTask(self, folder, say)

@@ -11,8 +11,8 @@ from regard.nn.heads import TransformHead
 from regard.nn.init import Normal
 from regard.nn.norms import LayerNorm
 from regard.nn.pooling import FirstToken
-from regard.nn.positions import Learned
-from regard.nn.residual import PostNorm
+from regard.nn.positions import Learned, Rotary
+from regard.nn.residual import PostNorm, PreNorm
 from regard.zoo.base import Preset
 
 BERT = "Devlin et al. 2019, arXiv:1810.04805"
@@ -66,7 +66,36 @@ def roberta(layers: int, width: int, heads: int) -> Encoder:
     )
 
 
+def modern(layers: int, width: int, heads: int) -> Encoder:
+    """BERT with rotary positions and norms before the sublayers. Which words stand beside each other is in the scores
+    from the start; a table of positions has to learn it first, which takes longer than a laptop trains."""
+    return Encoder(
+        vocabulary=8000,
+        width=width,
+        init=Normal(std=0.02, truncated=True),
+        embedding=TokenEmbedding(segments=2, norm=LayerNorm()),
+        encoder=Stack(
+            layers=layers,
+            block=Block(
+                attention=MultiHead(heads=heads),
+                feedforward=MLP(hidden=4 * width, activation="gelu"),
+                norm=LayerNorm(),
+                residual=PreNorm(),
+            ),
+            position=Rotary(),
+        ),
+        pool=FirstToken(),
+        head=TransformHead(norm=LayerNorm()),
+    )
+
+
 PRESETS = (
+    Preset(
+        "bert-modern",
+        modern(2, 128, 2),
+        "arXiv:1810.04805 with rotary positions, arXiv:2104.09864, and norms before the sublayers, arXiv:2002.04745",
+        note="what `regard pretrain mlm` takes unless told: it learns within minutes on a few cores",
+    ),
     Preset("bert-tiny", bert(2, 128, 2), TURC, 4_400_000, RELEASED),
     Preset("bert-mini", bert(4, 256, 4), TURC, 11_300_000, RELEASED),
     Preset("bert-small", bert(4, 512, 8), TURC, 29_100_000, RELEASED),
