@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         raise ValueError(f"unexpected argument {rest[0]!r}; see regard import --help")
     from regard.interop import import_source
 
-    made = import_source(options.source, options.run)
+    made = import_source(options.source, options.run, say)
     kind = "a tokenizer alone" if made.family is None else f"{made.family}, {made.parameters:,} parameters"
     say(f"{kind}; {made.tokenizer.vocabulary:,} tokens")
     print(made.run.path)

@@ -103,6 +103,7 @@ GPT2 = Family(
     copies={"lm_head.weight": "wte.weight"},
     fixed={"add_cross_attention": False, "scale_attn_by_inverse_layer_idx": False},
     idle=r"h\.\d+\.attn\.(bias|masked_bias)",
+    unread=r"score\..+",
 )
 
 
@@ -212,4 +213,5 @@ LLAMA = Family(
     longest=lambda given: given.number("max_position_embeddings", 2048),
     copies={"lm_head.weight": "embed_tokens.weight"},
     idle=r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq",
+    unread=r"score\..+",
 )

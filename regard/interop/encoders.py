@@ -158,6 +158,7 @@ BERT = Family(
     },
     fixed={"position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False},
     idle=r"embeddings\.position_ids|embeddings\.token_type_ids",
+    unread=r"(classifier|qa_outputs)\..+",
 )
 
 
@@ -213,6 +214,7 @@ ROBERTA = Family(
     },
     fixed=BERT.fixed,
     idle=BERT.idle,
+    unread=BERT.unread,
 )
 
 
@@ -287,4 +289,5 @@ DISTILBERT = Family(
     longest=lambda given: given.number("max_position_embeddings", 512),
     adapt=lambda config: config if config.relation else replace(config, pool=None),
     copies={"vocab_projector.weight": "embeddings.word_embeddings.weight"},
+    unread=r"(pre_classifier|classifier|qa_outputs)\..+",
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import tokenizers
 import torch
 from tokenizers import processors
 from torch import Tensor
@@ -17,7 +18,7 @@ from regard.data.tokenizers import NAMES, Tokenizer
 from regard.interop.family import Family, Fields
 from regard.interop.huggingface import EMBEDDING, FAMILIES, MODULES, POOLS, WEIGHTS
 from regard.interop.rules import scattered, shapes_of
-from regard.models import Encoder, ModelConfig, TextWriterConfig
+from regard.models import EncoderModel, Model, ModelConfig, TextWriterConfig
 
 Say = Callable[[str], None]
 
@@ -44,7 +45,7 @@ def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line:
     prefixed = {family.full(name) if headed else name: tensor for name, tensor in tensors.items()}
     folder.mkdir(parents=True, exist_ok=True)
     write_tensors(folder / WEIGHTS, prefixed, {"format": "pt"})
-    write_tokenizer(folder, tokenizer, model.config, longest)
+    write_tokenizer(folder, tokenizer, model, longest, "origin" in about)
     if isinstance(config, TextWriterConfig):
         write_json(folder / "generation_config.json", {"_from_model_config": True, **ids})
     write_sentences(folder, config.width, about.get(EMBEDDING, {}))
@@ -104,26 +105,56 @@ def special_names(tokenizer: Tokenizer) -> dict[str, str]:
     return found
 
 
-def write_tokenizer(folder: Path, tokenizer: Tokenizer, config: ModelConfig, longest: int | None) -> None:
-    """`tokenizer.json` with how texts are framed, and which special token is for what."""
-    names = special_names(tokenizer)
+def write_tokenizer(folder: Path, tokenizer: Tokenizer, model: Model, longest: int | None, imported: bool) -> None:
+    """`tokenizer.json` with how texts are framed, and which special token is for what. A tokenizer that was imported
+    with its model frames them as it did at home; one that a model of ours was trained with, as we read them."""
+    names, segmented = special_names(tokenizer), isinstance(model, EncoderModel) and model.segmented
     about: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
+    about["model_input_names"] = ["input_ids", *(["token_type_ids"] if segmented else []), "attention_mask"]
     about |= {theirs: name for role, name in names.items() for theirs in ROLES[role]}
     if tokenizer.closes:
         about["padding_side"] = "left"  # so that the start stands in the last column
     if longest is not None:
         about["model_max_length"] = longest
-    backend = type(tokenizer.backend).from_str(tokenizer.to_json())
-    if backend.post_processor is None and tokenizer.opens:
-        start, end = names["start"], names["end"]
-        closing = f" {end}" if isinstance(config, Encoder) else ""
-        backend.post_processor = processors.TemplateProcessing(
-            single=f"{start} $A{closing}",
-            pair=f"{start} $A {end} $B{closing}",
-            special_tokens=[(start, tokenizer.start), (end, tokenizer.end)],
-        )
+    backend = tokenizers.Tokenizer.from_str(with_greedy_mask(tokenizer))
+    framed = backend.num_special_tokens_to_add(False) > 0
+    if isinstance(model, EncoderModel) and not (framed and (imported or tokenizer.closes)):
+        backend.post_processor = reading_template(tokenizer, segmented)
+    elif not framed and tokenizer.opens:
+        backend.post_processor = writing_template(tokenizer)
     write_text(folder / "tokenizer.json", backend.to_str(pretty=False))
     write_json(folder / "tokenizer_config.json", about)
+
+
+def with_greedy_mask(tokenizer: Tokenizer) -> str:
+    """Its JSON, in which a mask takes the space before it along, where `Tokenizer.masked` drops that space and other
+    pieces would keep it."""
+    data = json.loads(tokenizer.to_json())
+    for added in data["added_tokens"]:
+        if added["id"] == tokenizer.mask and tokenizer.kind in ("bpe", "unigram"):
+            added["lstrip"] = True
+    return json.dumps(data, ensure_ascii=False)
+
+
+def reading_template(tokenizer: Tokenizer, segmented: bool) -> processors.PostProcessor:
+    """As `Tokenizer.framed` and `Tokenizer.paired` have it: two segments, or two ends between the texts."""
+    start, end = tokenizer.token(tokenizer.start), tokenizer.token(tokenizer.end)
+    return template(
+        tokenizer,
+        single=f"{start} $A {end}",
+        pair=f"{start} $A {end} $B:1 {end}:1" if segmented else f"{start} $A {end} {end} $B {end}",
+    )
+
+
+def writing_template(tokenizer: Tokenizer) -> processors.PostProcessor:
+    """A writer goes on from a text, so nothing ends it."""
+    start, end = tokenizer.token(tokenizer.start), tokenizer.token(tokenizer.end)
+    return template(tokenizer, single=f"{start} $A", pair=f"{start} $A {end} $B")
+
+
+def template(tokenizer: Tokenizer, single: str, pair: str) -> processors.PostProcessor:
+    ids = {tokenizer.token(i): i for i in (tokenizer.start, tokenizer.end)}
+    return processors.TemplateProcessing(single=single, pair=pair, special_tokens=list(ids.items()))
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -76,10 +76,10 @@ class Family:
     writes it, and need not care for what it cannot say: what comes back from it otherwise is refused.
 
     The names of `rules` have no `prefix`, which the names of the body bear in a model with a head (the tensors of a
-    head begin with one of `heads`). `copies` are second names of a tensor. `idle` matches what is no
-    weight. `architecture` is the class that opens what is exported, and `adapt` makes of our model one that it can be:
-    with weights of zero more, or without some that its outputs do not depend on. A family that is not `limited` reads
-    texts of any length, and has no field for how long they may be.
+    head begin with one of `heads`). `copies` are second names of a tensor. `idle` matches what is no weight, `unread`
+    the heads of other tasks, which are left out. `architecture` is the class that opens what is exported, and `adapt`
+    makes of our model one that it can be: with weights of zero more, or without some that its outputs do not depend on.
+    A family that is not `limited` reads texts of any length, and has no field for how long they may be.
     """
 
     kind: str
@@ -95,6 +95,7 @@ class Family:
     copies: Mapping[str, str] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     idle: str = r"(?!)"
+    unread: str = r"(?!)"
     limited: bool = True
 
     def bare(self, name: str) -> str:

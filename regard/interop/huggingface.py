@@ -32,13 +32,15 @@ POOLS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}  #
 
 @dataclass
 class Found:
-    """A model from elsewhere: our config and weights, how many tokens it reads, and what else is worth keeping."""
+    """A model from elsewhere: our config and weights, how many tokens it reads, what else is worth keeping, and which
+    tensors were left out."""
 
     family: str
     config: ModelConfig
     weights: dict[str, Tensor]
     longest: int
     sections: dict[str, Any] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
 
 
 class Shards(Mapping[str, Tensor]):
@@ -109,8 +111,9 @@ def converted(family: Family, given: Fields, tensors: Mapping[str, Tensor], wher
         if not same_tensor(tensors, name, family.copies[name]):
             raise DataError(f"{where}: {name} is to be the same as {family.copies[name]}, and is not")
     idle = [name for name in others if re.fullmatch(family.idle, name)]
-    weights = gathered(config, rules, tensors, tensors.keys() - {*copies, *idle}, where)
-    return Found(family.kind, config, weights, family.longest(given))
+    unread = [name for name in others if re.fullmatch(family.unread, name)]
+    weights = gathered(config, rules, tensors, tensors.keys() - {*copies, *idle, *unread}, where)
+    return Found(family.kind, config, weights, family.longest(given), unread=sorted(unread))
 
 
 def same_tensor(tensors: Mapping[str, Tensor], name: str, other: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from regard.interop import huggingface, llama2c, vocabularies
 from regard.interop.huggingface import Found
 from regard.models import Encoder, TextModelConfig, TextWriterConfig, TwoStream
 
-LONGEST_CONTEXT = (
-    2048  # tokens in sight of a language model whose positions could go on, unless it was trained on fewer
-)
+Say = Callable[[str], None]
+
+LONGEST_CONTEXT = 2048  # tokens in sight of a language model whose positions could go on, unless trained on fewer
+
+CLOSED = 3  # segments of a pair in XLNet's way: the first text, the second, the start behind them
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,8 @@ class Imported:
     tokenizer: Tokenizer
 
 
-def import_source(source: str | Path, run: str | Path) -> Imported:
-    """Make a run folder of a model and its tokenizer, or one with a tokenizer alone."""
+def import_source(source: str | Path, run: str | Path, say: Say | None = None) -> Imported:
+    """Make a run folder of a model and its tokenizer, or one with a tokenizer alone. `say` hears what is not read."""
     path, folder = Path(source), Run(run)
     if not path.exists():
         raise DataError(f"there is no file or folder {path}")
@@ -41,6 +44,8 @@ def import_source(source: str | Path, run: str | Path) -> Imported:
     tokenizer.save(folder.tokenizer_path)
     if found is None:
         return Imported(folder, None, 0, tokenizer)
+    if found.unread and say is not None:
+        say(f"left out, for they are the head of another task, which is not read: {', '.join(found.unread)}")
     write_tensors(folder.weights_path, found.weights)
     folder.write_config(sections(found, tokenizer, {"format": form, "family": found.family, "source": path.name}))
     return Imported(folder, found.family, sum(weight.numel() for weight in found.weights.values()), tokenizer)
@@ -50,7 +55,9 @@ def read_source(path: Path) -> tuple[Found | None, Tokenizer, str]:
     """The model, its tokenizer, and in which form they came."""
     if path.is_dir() and (path / "config.json").exists():
         found = huggingface.read_model(path)
-        return found, vocabularies.read_tokenizer(path, vocabulary(found)), "huggingface"
+        tokenizer = vocabularies.read_tokenizer(path, vocabulary(found))
+        check_segments(found, tokenizer, path)
+        return found, tokenizer, "huggingface"
     if (pair := llama2c.files_of(path)) is not None:
         found = llama2c.read_model(pair[0])
         return found, llama2c.read_tokenizer(pair[1], vocabulary(found)), "llama2.c"
@@ -62,6 +69,16 @@ def read_source(path: Path) -> tuple[Found | None, Tokenizer, str]:
 def vocabulary(found: Found) -> int:
     assert isinstance(found.config, TextModelConfig)
     return found.config.vocabulary
+
+
+def check_segments(found: Found, tokenizer: Tokenizer, where: Path) -> None:
+    """Refuse a tokenizer that closes texts for a model whose table has no row for the segment of their start."""
+    there = getattr(getattr(found.config, "embedding", None), "segments", 0)
+    if tokenizer.closes and 0 < there < CLOSED:
+        raise DataError(
+            f"{where}: its tokenizer marks {CLOSED} segments where its model has {there}: they do not belong together; "
+            "copy the tokenizer that the model was trained with"
+        )
 
 
 def sections(found: Found, tokenizer: Tokenizer, origin: dict[str, str]) -> dict[str, Any]:

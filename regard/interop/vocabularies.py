@@ -25,6 +25,7 @@ from regard.interop.sentencepiece import MODEL, sentencepiece
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # the names of byte-level BPE's two files
 WORDS = "vocab.txt"
 UNUSED = "<unused{}>"
+EMPTY = 0.1  # the share of a table's rows that may have no piece: tables are padded to round numbers
 LETTERS = {byte: letter for letter, byte in byte_letters().items()}
 
 
@@ -80,7 +81,13 @@ def made(backend: tokenizers.Tokenizer, where: str, size: int | None = None) -> 
     rows = max(size or 0, max(there, default=-1) + 1)
     if size is not None and rows > size:
         raise DataError(f"{where}: its tokenizer has pieces up to id {rows - 1}, its model a table of {size}")
-    if empty := [i for i in range(rows) if i not in there]:
+    empty = [i for i in range(rows) if i not in there]
+    if size is not None and len(empty) > EMPTY * size:
+        raise DataError(
+            f"{where}: its tokenizer has {len(there):,} pieces, its model a table of {size:,} rows: they do not belong "
+            "together; copy the tokenizer that the model was trained with"
+        )
+    if empty:
         backend = filled(backend, empty)
     try:
         return Tokenizer(backend)

@@ -163,4 +163,5 @@ XLNET = Family(
     adapt=with_two_streams,
     copies={"lm_loss.weight": "word_embedding.weight"},
     fixed={"attn_type": "bi", "bi_data": False, "same_length": False, "untie_r": True, "tie_word_embeddings": True},
+    unread=r"(sequence_summary|logits_proj|classifier|qa_outputs)\..+",
 )

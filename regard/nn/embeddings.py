@@ -68,7 +68,7 @@ class TokenEmbeddingLayer(Embedding):
         context.note("embedding", x)
         x = self.position.embed(x, context)
         if self.segments is not None:
-            x = x + self.segments(tokens.new_zeros(()) if segments is None else segments)
+            x = x + segment_vectors(self.segments, tokens.new_zeros(()) if segments is None else segments)
         elif segments is not None:
             raise ValueError("segments were given, but this model's embedding has none")
         if self.norm is not None:
@@ -83,6 +83,18 @@ class TokenEmbeddingLayer(Embedding):
             kept += 2 * shape.tokens
         norm = Cost() if self.norm is None else self.norm.cost(shape.tokens)
         return norm + self.position.embed_cost(shape) + Cost(kept=kept)
+
+
+def segment_vectors(table: Table, segments: Tensor) -> Tensor:
+    """A row each; a tokenizer of another model may mark more segments than there are."""
+    try:
+        found: Tensor = table(segments)
+    except IndexError:
+        raise ValueError(
+            f"segment {int(segments.max())} was given, but this model's embedding has {table.num_embeddings}: "
+            "the tokenizer and the model do not belong together"
+        ) from None
+    return found
 
 
 def check_tied(embedding: Embedding, width: int) -> Table:

@@ -17,7 +17,9 @@ from regard.checkpoint import Run, load_both, weights_of, write_tensors  # noqa:
 from regard.config import change, to_dict  # noqa: E402
 from regard.data.tokenizers import Tokenizer  # noqa: E402
 from regard.interop import export_huggingface, import_source  # noqa: E402
+from regard.interop.vocabularies import read_tokenizer  # noqa: E402
 from regard.models import ModelConfig, TextModelConfig  # noqa: E402
+from regard.models.encoder import own_segments  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from tests.helpers import SMALL, built  # noqa: E402
 from tests.interop import foreign  # noqa: E402
@@ -25,10 +27,14 @@ from tests.interop import foreign  # noqa: E402
 TEXT = "The little girl had a red ball."
 
 
-def write_run(folder: Path, config: ModelConfig, kind: Any = "bpe", **sections: Any) -> Path:
+def write_run(folder: Path, config: ModelConfig, kind: Any = "bpe", mask: bool = False, **sections: Any) -> Path:
     """A run folder of a model with random weights, and a tokenizer of ours."""
+    tokenizer = Tokenizer.train(foreign.TEXTS, kind, 300 if kind == "bpe" else None, mask=mask)
+    return write_both(folder, config, tokenizer, **sections)
+
+
+def write_both(folder: Path, config: ModelConfig, tokenizer: Tokenizer, **sections: Any) -> Path:
     assert isinstance(config, TextModelConfig)
-    tokenizer = Tokenizer.train(foreign.TEXTS, kind, 300 if kind == "bpe" else None)
     model = built(change(config, {"vocabulary": tokenizer.vocabulary}))
     run = Run(folder)
     run.write_config({"model": to_dict(model.config), **sections})
@@ -118,6 +124,38 @@ def test_the_exported_tokenizer_gives_the_ids_that_the_model_reads(make: Callabl
         assert theirs.pad_token_id == own.pad
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("make", [foreign.bert, foreign.xlnet])
+def test_the_exported_tokenizer_marks_the_segments_that_the_model_reads(
+    make: Callable[[Path], Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    make(tmp_path / "in")
+    import_source(tmp_path / "in", tmp_path / "run")
+    export_huggingface(tmp_path / "run", tmp_path / "out")
+    ours, own = load_both(Run(tmp_path / "run"))
+    theirs, reads = opened(tmp_path / "out", caplog), transformers.AutoTokenizer.from_pretrained(tmp_path / "out")
+    texts = ["the little girl", "a red ball"]
+    ids, segments = (torch.from_numpy(row)[None] for row in own.paired(*own.encode(texts), segmented=True))
+    pair = reads(*texts, return_tensors="pt")
+    assert torch.equal(pair.token_type_ids, segments)
+    assert_equal(theirs(**pair).logits, ours.eval()(ids, None, segments))
+    alone = torch.from_numpy(own.framed(own.encode(texts)[0]))[None]
+    assert_equal(
+        theirs(**reads(texts[0], return_tensors="pt")).logits, ours(alone, None, own_segments(ours, own, alone))
+    )
+
+
+@pytest.mark.parametrize("make", [foreign.roberta, foreign.distilbert, foreign.gpt2])
+def test_a_model_without_segments_is_given_none(make: Callable[[Path], Any], tmp_path: Path) -> None:
+    make(tmp_path / "in")
+    import_source(tmp_path / "in", tmp_path / "run")
+    export_huggingface(tmp_path / "run", tmp_path / "out")
+    reads = transformers.AutoTokenizer.from_pretrained(tmp_path / "out")
+    assert set(reads("the little girl", "a red ball")) == {"input_ids", "attention_mask"}
+    about = json.loads((tmp_path / "out" / "tokenizer_config.json").read_text())
+    assert about["model_input_names"] == ["input_ids", "attention_mask"]
+
+
 def small(preset: str, **changes: Any) -> ModelConfig:
     return change(get(preset), {**SMALL, **changes})
 
@@ -160,6 +198,42 @@ def test_a_tokenizer_of_ours_frames_texts_for_an_encoder_and_opens_them_for_a_wr
     assert reads(TEXT).input_ids == framed
     assert reads.decode(framed, skip_special_tokens=True) == TEXT
     assert transformers.AutoTokenizer.from_pretrained(tmp_path / "writes-out")(TEXT).input_ids == framed[:-1]
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "wordpiece", "char"])
+@pytest.mark.parametrize(
+    ("config", "segmented"), [(small("bert-mini", relation=True), True), (small("roberta-mini"), False)]
+)
+def test_a_tokenizer_of_ours_frames_pairs_as_its_model_reads_them(
+    config: ModelConfig, segmented: bool, kind: str, tmp_path: Path
+) -> None:
+    export_huggingface(write_run(tmp_path / "run", config, kind), tmp_path / "out")
+    own = load_both(Run(tmp_path / "run"))[1]
+    reads = transformers.AutoTokenizer.from_pretrained(tmp_path / "out")
+    first, second = own.encode([TEXT, "The end!"])
+    ids, segments = own.paired(first, second, segmented)
+    pair = reads(TEXT, "The end!")
+    assert pair.input_ids == ids.tolist()
+    assert pair.get("token_type_ids") == (segments.tolist() if segmented else None)
+    assert reads(TEXT).input_ids == own.framed(first).tolist()
+
+
+def test_a_model_of_ours_with_pieces_from_elsewhere_has_its_own_frame(tmp_path: Path) -> None:
+    foreign.wordpiece_file(tmp_path / "in")
+    own = read_tokenizer(tmp_path / "in")
+    export_huggingface(write_both(tmp_path / "run", small("roberta-mini"), own), tmp_path / "out")
+    reads = transformers.AutoTokenizer.from_pretrained(tmp_path / "out")
+    first, second = own.encode(["the girl", "a ball"])
+    assert reads("the girl", "a ball").input_ids == own.paired(first, second, segmented=False)[0].tolist()
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "wordpiece", "word", "char"])
+def test_a_mask_takes_the_space_before_it_along_where_it_does_so_here(kind: str, tmp_path: Path) -> None:
+    export_huggingface(write_run(tmp_path / "run", small("roberta-mini"), kind, mask=True), tmp_path / "out")
+    own = load_both(Run(tmp_path / "run"))[1]
+    reads = transformers.AutoTokenizer.from_pretrained(tmp_path / "out")
+    for text in ("The little <mask> had a red ball.", "<mask> had  <mask>, a<mask>", "The end <mask>"):
+        assert reads(text, add_special_tokens=False).input_ids == [i for i, _, _ in own.masked(text)]
 
 
 def test_weights_that_do_not_matter_are_said(tmp_path: Path) -> None:

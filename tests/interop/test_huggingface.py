@@ -318,6 +318,31 @@ def test_a_model_with_more_rows_than_pieces_has_pieces_that_no_text_becomes(tmp_
     assert_equal(model.eval()(tokens), theirs(tokens).logits)
 
 
+@pytest.mark.parametrize(
+    ("make", "kind", "head"),
+    [
+        (foreign.bert, "BertForSequenceClassification", "classifier.bias, classifier.weight"),
+        (foreign.bert, "BertForTokenClassification", "classifier.bias, classifier.weight"),
+        (foreign.bert, "BertForQuestionAnswering", "qa_outputs.bias, qa_outputs.weight"),
+        (foreign.roberta, "RobertaForSequenceClassification", "classifier.dense.bias, classifier.dense.weight, "),
+        (foreign.distilbert, "DistilBertForSequenceClassification", "classifier.bias, classifier.weight, pre_cl"),
+        (foreign.xlnet, "XLNetForSequenceClassification", "logits_proj.bias, logits_proj.weight, sequence_summary."),
+    ],
+)
+def test_the_head_of_another_task_is_left_out_and_named(
+    make: Callable[..., Any], kind: str, head: str, tmp_path: Path
+) -> None:
+    theirs, said = make(tmp_path / "in", kind), []
+    import_source(tmp_path / "in", tmp_path / "run", said.append)
+    assert len(said) == 1
+    assert said[0].startswith(f"left out, for they are the head of another task, which is not read: {head}")
+    ours = load_both(Run(tmp_path / "run"))[0].eval()
+    tokens, keep = foreign.some_tokens(theirs.config.vocab_size)
+    tokens[~keep] = theirs.config.pad_token_id
+    expected = theirs.base_model(tokens, attention_mask=keep.long()).last_hidden_state
+    assert_equal(ours(tokens, keep)[keep], expected[keep])
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -390,6 +415,33 @@ def test_other_rotary_positions_are_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | scaled))
     with pytest.raises(ValueError, match="rope_type 'linear' has no counterpart here"):
         import_source(tmp_path / "in", tmp_path / "run")
+
+
+def test_a_tokenizer_with_far_fewer_pieces_than_rows_is_refused(tmp_path: Path) -> None:
+    foreign.bert(tmp_path / "in")
+    path = tmp_path / "in" / "vocab.txt"
+    path.write_text("\n".join(foreign.PIECES[:40]) + "\n")
+    message = f"in: its tokenizer has 40 pieces, its model a table of {len(foreign.PIECES)} rows: they do not belong"
+    with pytest.raises(ValueError, match=message):
+        import_source(tmp_path / "in", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_tokenizer_that_marks_more_segments_than_the_model_has_is_refused(tmp_path: Path) -> None:
+    foreign.xlnet(tmp_path / "other")
+    foreign.bert(tmp_path / "in", vocab_size=len(foreign.SCORED))
+    (tmp_path / "other" / "tokenizer.json").rename(tmp_path / "in" / "tokenizer.json")
+    with pytest.raises(ValueError, match="in: its tokenizer marks 3 segments where its model has 2"):
+        import_source(tmp_path / "in", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_segment_that_the_model_does_not_have_is_named(tmp_path: Path) -> None:
+    theirs = foreign.bert(tmp_path / "in")
+    ours = imported(tmp_path / "in", tmp_path / "run")
+    tokens, _ = foreign.some_tokens(theirs.config.vocab_size)
+    with pytest.raises(ValueError, match="segment 2 was given, but this model's embedding has 2"):
+        ours(tokens, None, torch.full_like(tokens, 2))
 
 
 def test_no_pickle_is_opened(tmp_path: Path) -> None:

@@ -101,6 +101,15 @@ def test_a_reader_is_trained_from_an_imported_encoder(tmp_path: Path, regard: Sa
     assert regard("classify", tmp_path / "run", "the red ball")[0] == 0
 
 
+def test_import_says_which_head_it_does_not_read(tmp_path: Path, regard: Say) -> None:
+    foreign.bert(tmp_path / "in", "BertForSequenceClassification")
+    code, _, err = regard("import", tmp_path / "in", "--run", tmp_path / "run")
+    assert code == 0
+    assert err.startswith("left out, for they are the head of another task, which is not read: classifier.bias, ")
+    assert err.count("\n") == 2
+    assert regard("embed", tmp_path / "run", "the red ball")[0] == 0
+
+
 def test_export_writes_a_folder_and_says_who_opens_it(run: Path, tmp_path: Path, regard: Say) -> None:
     code, out, err = regard("export", run, "--to", "huggingface", tmp_path / "out")
     assert (code, out) == (0, f"{tmp_path / 'out'}\n")
