@@ -13,6 +13,7 @@ from typing import Any
 
 from regard.cli.options import positive
 from regard.cli.precision import add_precision, precise
+from regard.cli.progress import say
 from regard.cli.texts import given_texts
 from regard.cli.translate import CHUNK, chunks, standard_input
 
@@ -61,12 +62,14 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
     given, threshold = given_texts(rest, "answer"), threshold_of(options.threshold)
     context = "\n".join(lines(existing(Path(options.text))))
+    if not context.strip():
+        raise ValueError(f"{options.text} is empty: there is nothing to answer from")
     answerer = precise(load_answerer(options.run), options)
     asked: Iterable[str] = given or standard_input("answering")
     alone = sys.stdin is not None and sys.stdin.isatty()
     for chunk in chunks(asked, 1 if alone else CHUNK):
         filled = [(question, context) for question in chunk if question.strip()]
-        found = iter(answerer.answer(filled, threshold, options.batch))
+        found = iter(answerer.answer(filled, threshold, options.batch, say=say))
         for question in chunk:
             print(line(question, next(found) if question.strip() else None, options))
         sys.stdout.flush()

@@ -36,7 +36,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--pool", choices=("mean", "cls"), help="the mean of all states, or that of the first token")
     verb.add_argument("--raw", action="store_true", help="vectors as they are, not of length 1")
     verb.add_argument("--out", metavar="FILE", help="a .npy of float32 (texts, width), or a .jsonl of text and vector")
-    verb.add_argument("--json", action="store_true", help="JSON on standard output, as without --out")
+    verb.add_argument("--json", action="store_true", help="JSON on standard output also beside --out")
     verb.add_argument("--batch", type=positive, default=64, help="texts at a time (default 64; 1: line by line)")
     add_precision(verb)
     verb.set_defaults(run_verb=run)
@@ -63,7 +63,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
             vectors = embedder(chunk, not options.raw, options.batch, say, done)
             if write is not None:
                 write(chunk, vectors)
-                continue
+                if not options.json:
+                    continue
             for text, vector in zip(chunk, vectors.tolist(), strict=True):
                 print(json.dumps({"text": text, "vector": vector}, ensure_ascii=False))
             sys.stdout.flush()

@@ -9,7 +9,7 @@ from typing import Any
 from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
-from regard.cli.progress import counting
+from regard.cli.progress import counting, say
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     pairs = list(RelatedData(**where(options)).open())
     start = time.perf_counter()
     with counting("texts embedded") as done:
-        found = nearness(embedder, pairs, options.batch, done)
+        found = nearness(embedder, pairs, options.batch, done, say)
     seconds = time.perf_counter() - start
     return {
         **found.scores(),

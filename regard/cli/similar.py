@@ -62,6 +62,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     embedder = precise(load_embedder(options.run, options.pool), options)
     lines = Path(options.lines)
     folder = Path(options.index) if options.index else lines.with_name(f"{lines.name}.index")
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--index {folder}: it is a file; name a folder, which may not be there yet")
     with counting("lines embedded") as done:
         index = open_index(folder, lines, embedder, options.precision, say, done, make=not options.reuse)
     texts: Iterable[str] = given or standard_input("looking for")

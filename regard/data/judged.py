@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from regard.data.columns import Bare, is_number
@@ -14,12 +14,13 @@ from regard.data.labelled import LabelFile
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """Two texts and the name of their relation, which is a number where `scored`."""
+    """Two texts and the name of their relation, which is a number where `scored`; `where` is their place in a file."""
 
     first: str
     second: str
     label: str
     scored: bool = False
+    where: str = field(default="", compare=False, repr=False)
 
     @property
     def score(self) -> float:
@@ -29,8 +30,9 @@ class JudgedPair:
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
+            place = f"{self.where}: " if self.where else ""
             raise DataError(
-                f"the pair {self.first[:40]!r} has {self.label!r} where a score is needed: give it a number"
+                f"{place}the pair {self.first[:40]!r} has {self.label!r} where a score is needed: give it a number"
             )
         return value
 
@@ -80,7 +82,7 @@ class JudgedFile(LabelFile[JudgedPair]):
         if not label:
             raise DataError(f"{where}: the pair has no label; give it one or take the line out")
         self.refuse_name(label, where)
-        return JudgedPair(first, second, label, self.columns[2] in SCORES)
+        return JudgedPair(first, second, label, self.columns[2] in SCORES, where)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -62,10 +62,11 @@ def names_a_column(seen: Counter[str]) -> bool:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A text and the name of its class."""
+    """A text and the name of its class; `where` is its place in a file, for whoever has to complain about it."""
 
     text: str
     label: str
+    where: str = field(default="", compare=False, repr=False)
 
 
 def _cola(cells: Sequence[str]) -> bool:
@@ -96,7 +97,7 @@ class LabelledFile(LabelFile[Labelled]):
         if not label:
             raise DataError(f"{where}: the text has no label; give it one or take the line out")
         self.refuse_name(label, where)
-        return Labelled(text, label)
+        return Labelled(text, label, where)
 
     def label(self, line: Line, where: str) -> str:
         value = column_of(line, self.columns[1], where)

@@ -54,14 +54,19 @@ def windows(tokenizer: Tokenizer, asked: Sequence[tuple[str, str]], max_length: 
     """The parts in which each text is read: as long as fits beside the question, each beginning `stride` tokens after
     the one before."""
     for which, (question, context) in enumerate(asked):
-        ids = tokenizer.encode([question])[0][: min(ASKED, max_length // 2)]
-        pieces, room = tokenizer.pieces(context), max_length - FRAME - min(len(ids), ASKED)
+        ids = tokenizer.encode([question])[0][: asked_at_most(max_length)]
+        pieces, room = tokenizer.pieces(context), max_length - FRAME - len(ids)
         for start in range(0, max(len(pieces) - room, 0) + min(stride, room), min(stride, room)):
             part = pieces[start : start + room]
             if part:
                 yield Window(which, ids, [i for i, _, _ in part], [(left, right) for _, left, right in part])
             if start + room >= len(pieces):
                 break
+
+
+def asked_at_most(max_length: int) -> int:
+    """How many tokens of a question are read: the text needs room beside it."""
+    return min(ASKED, max_length // 2)
 
 
 class Answerer:
@@ -82,11 +87,17 @@ class Answerer:
         threshold: float = 0.0,
         batch: int = 16,
         done: Callable[[int], None] | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> list[Answer]:
-        """Of each question and its text, in their order; batches are made by length."""
+        """Of each question and its text, in their order; batches are made by length. `say` hears of questions that are
+        too long."""
         for question, context in asked:
             if not (question.strip() and context.strip()):
                 raise DataError("a question or its text is empty: there is nothing to answer")
+        most = asked_at_most(self.longest)
+        cut = sum(len(ids) > most for ids in self.tokenizer.encode([question for question, _ in asked]))
+        if cut and say is not None:
+            say(f"{cut:,} of {len(asked):,} questions have more than {most} tokens and are read up to there")
         parts = list(windows(self.tokenizer, asked, self.longest, self.stride))
         best = [(-math.inf, 0, 0)] * len(asked)  # the score of a span, and its characters
         none = [math.inf] * len(asked)

@@ -80,11 +80,15 @@ class Nearness:
 
 
 def nearness(
-    embedder: Embedder, pairs: Sequence[Related], batch: int = 64, done: Callable[[int], None] | None = None
+    embedder: Embedder,
+    pairs: Sequence[Related],
+    batch: int = 64,
+    done: Callable[[int], None] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> Nearness:
-    """Of pairs of one kind; every text is read once, however many pairs have it."""
+    """Of pairs of one kind; every text is read once, however many pairs have it. `say` hears of texts that are cut."""
     texts = list(dict.fromkeys(text for pair in pairs for text in texts_of(pair)))
-    number, vectors = {text: i for i, text in enumerate(texts)}, embedder(texts, batch=batch, done=done)
+    number, vectors = {text: i for i, text in enumerate(texts)}, embedder(texts, batch=batch, say=say, done=done)
     firsts, seconds = np.array([[number[pair.first], number[pair.second]] for pair in pairs]).T
     both = vectors[firsts], vectors[seconds]
     if pairs[0].score is not None:

@@ -265,7 +265,7 @@ def texts_of(pairs: Iterable[JudgedPair]) -> list[TextPair]:
 
 def as_labelled(pairs: Iterable[JudgedPair]) -> list[Labelled]:
     """As if each were one text: what is said about labels holds for both."""
-    return [Labelled(pair.first, pair.label) for pair in pairs]
+    return [Labelled(pair.first, pair.label, pair.where) for pair in pairs]
 
 
 def written(pair: JudgedPair) -> str:

@@ -193,8 +193,9 @@ def numbers_of(examples: Sequence[Labelled], labels: Sequence[str], which: str) 
         if example.label not in known:
             some = f"{', '.join(labels[:NAMED])}{', …' if len(labels) > NAMED else ''}"
             close = nearest(example.label, labels) if len(labels) <= NAMED else f"(known: {some})"
+            place = f"{example.where}: " if example.where else ""
             raise DataError(
-                f"the {which} text {example.text[:40]!r} has the label {example.label!r}, which no training text has: "
-                f"{close}"
+                f"{place}the {which} text {example.text[:40]!r} has the label {example.label!r}, "
+                f"which no training text has: {close}"
             )
     return [known[example.label] for example in examples]
