@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from regard.config import from_dict, nearest
 from regard.data.store import HEADER, Store
 from regard.data.tokenizers import Tokenizer
-from regard.models import Model, ModelConfig, TextModelConfig
+from regard.models import LabellerConfig, Model, ModelConfig, TextModelConfig
 
 FORMAT = 1  # of the run folder; raised when older readers could misread it
 
@@ -129,6 +129,12 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], where: str) -> 
             )
     for name, parameter in own.items():
         parameter.data.copy_(weights[name])
+
+
+def check_finite(weights: Mapping[str, Tensor], path: Path) -> None:
+    """What one value that is no number touches is no number either: nothing can be done with such weights."""
+    if broken := [name for name, weight in weights.items() if not weight.isfinite().all()]:
+        raise RunError(f"{path}: {_some(broken)}: there are values that are infinite or no numbers")
 
 
 def _some(names: list[str], most: int = 4) -> str:
@@ -321,8 +327,7 @@ def load_model(run: Run) -> Model:
     model = from_dict(ModelConfig, run.section("model"), "model").build()
     weights = read_tensors(run.weights_path)
     put_weights(model, weights, str(run.weights_path))
-    if broken := [name for name, weight in weights.items() if not weight.isfinite().all()]:
-        raise RunError(f"{run.weights_path}: {_some(broken)}: there are values that are infinite or no numbers")
+    check_finite(weights, run.weights_path)
     return model
 
 
@@ -343,14 +348,28 @@ def load_tokenizer(run: Run) -> Tokenizer:
 
 
 def load_both(run: Run) -> tuple[Model, Tokenizer]:
-    """Model and tokenizer, which must belong together."""
+    """Model and tokenizer, which must belong together, and the names of labels with them."""
     model = load_model(run)
+    check_labels(run, model.config)
     text = model.config.text()
     if text is None:
         raise RunError(f"{run.config_path}: a model of kind {model.config.kind!r} reads no text")
     tokenizer = load_tokenizer(run)
     check_together(run, tokenizer, text)
     return model, tokenizer
+
+
+def check_labels(run: Run, model: ModelConfig) -> None:
+    """A model that gives labels has a score for each of its own names."""
+    path = run.path / LABELS
+    if not isinstance(model, LabellerConfig) or not path.exists():
+        return
+    names = read_labels(run.path)
+    if len(names) != model.labels:
+        raise RunError(
+            f"{path} has {len(names)} labels, the model {model.labels}: they do not belong together; copy it again or "
+            "train anew"
+        )
 
 
 def check_together(run: Run, tokenizer: Tokenizer, model: TextModelConfig) -> None:

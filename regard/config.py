@@ -28,10 +28,19 @@ from typing import (
 
 C = TypeVar("C", bound="Config")
 TINIEST = 1e-30  # of positive numbers
+NAMED = 10  # options that a message names, of the many that there are
 
 
 class ConfigError(ValueError):
     """A wrong key, kind or value; the message says where, what was given and what is allowed."""
+
+
+class UnknownOptionError(ConfigError):
+    """A change that no field takes: who knows more about the config than its fields can say more by its `name`."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"unknown option {name!r}: {nearest(name, known, NAMED)}")
+        self.name = name
 
 
 @dataclass(frozen=True)
@@ -101,12 +110,14 @@ def kinds(family: type[Part]) -> dict[str, type[Part]]:
     return {kind: member for kind, member in family.members.items() if issubclass(member, family)}
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A clause that names the known word most like `name`, and all of them: for error messages."""
+def nearest(name: str, known: Iterable[str], most: int | None = None) -> str:
+    """A clause that names the known word most like `name`, and all of them or the `most` alike: for error messages."""
     known = sorted(known)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    close = difflib.get_close_matches(name, known, n=most or 1, cutoff=0.0)
     guess = f"did you mean {close[0]!r}? " if close else ""
-    return f"{guess}(known: {', '.join(known)})"
+    if most is None or len(known) <= most:
+        return f"{guess}(known: {', '.join(known)})"
+    return f"{guess}(known: {', '.join(sorted(close))} and {len(known) - most} more)"
 
 
 def fields_of(cls: type[Config]) -> dict[str, Any]:
@@ -316,7 +327,7 @@ def change(config: C, changes: Mapping[str, Any]) -> C:
     if len(later) < len(changes):
         return change(config, later)
     for name in later:
-        raise ConfigError(f"unknown option {name!r}: {nearest(name, _names(config))}")
+        raise UnknownOptionError(name, _names(config))
     return config
 
 

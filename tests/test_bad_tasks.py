@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
+from regard.checkpoint import read_tensors, write_tensors
 from regard.data.tokenizers import Tokenizer
 from tests.conftest import Say
 from tests.documents import QUICK, TINY, write_texts
@@ -18,13 +20,13 @@ LONG = "the cat purrs and climbs " * 20
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small encoder to begin from."""
+    """A small encoder to begin from, with a table of positions: what it can read has an end."""
     from regard.cli import main
 
     folder = tmp_path_factory.mktemp("bert")
     write_texts(folder / "text.txt", 60, 0)
     words = ["pretrain", "mlm", "--train", str(folder / "text.txt"), "--run", str(folder / "run"), *TINY, *QUICK]
-    assert main([*words, *SHORT]) == 0
+    assert main([*words, "--preset", "bert-mini", *SHORT]) == 0
     return folder / "run"
 
 
@@ -245,3 +247,94 @@ def test_a_tokenizer_that_does_not_belong_to_the_weights_is_refused(
         assert (code, out) == (2, "")
         assert message in err
     assert not (tmp_path / "run").exists()
+
+
+def test_weights_that_are_no_numbers_are_refused_where_a_run_would_begin_from_them(
+    bert: Path, tmp_path: Path, regard: Say
+) -> None:
+    run = Path(shutil.copytree(bert, tmp_path / "copy", ignore=shutil.ignore_patterns("checkpoints", "tokens")))
+    weights = read_tensors(run / "model.safetensors")
+    weights["embedding.tokens.weight"][0, 0] = torch.nan
+    write_tensors(run / "model.safetensors", weights)
+    words = ["train", "classify", *write(tmp_path, TWO, TWO, "tsv"), "--from", run, "--run", tmp_path / "run", *SHORT]
+    code, out, err = regard(*words)
+    assert (code, out) == (2, "")
+    assert f"{run / 'model.safetensors'}: embedding.tokens.weight: there are values that are infinite" in err
+    assert not (tmp_path / "run").exists()
+
+
+# --- labels and weights -----------------------------------------------------------------------------------------------
+
+
+TAGS = "the\tD\ncat\tN\npurrs\tV\n\nthe\tD\ndog\tN\nbarks\tV\n"
+
+
+def trained(folder: Path, regard: Say, task: str, text: str) -> Path:
+    """A run of two steps, and the file that it learnt from as valid.tsv."""
+    run = folder / "trained"
+    code, _, err = regard("train", task, *write(folder, text, text, "tsv"), "--run", run, *SHORT)
+    assert code == 0, err
+    return run
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "count", "asked"),
+    [("tag", TAGS, 3, ["the cat"]), ("classify", TWO, 2, ["a film"]), ("pair", PAIR, 2, ["a", "b"])],
+)
+def test_names_that_do_not_fit_the_weights_are_refused(
+    tmp_path: Path, regard: Say, task: str, text: str, count: int, asked: list[str]
+) -> None:
+    run = trained(tmp_path, regard, task, text)
+    for names in (["O"], [f"name {i}" for i in range(count + 1)]):
+        (run / "labels.json").write_text(json.dumps(names))
+        for words in ([task, run, *asked], ["evaluate", run, "--data", tmp_path / "valid.tsv"]):
+            code, out, err = regard(*words)
+            assert (code, out, err.count("\n")) == (2, "", 1)
+            assert f"{run / 'labels.json'} has {len(names)} labels, the model {count}: they do not belong" in err
+
+
+def test_tags_that_were_never_trained_are_told_when_a_tagger_is_scored(tmp_path: Path, regard: Say) -> None:
+    run, data = trained(tmp_path, regard, "tag", TAGS), tmp_path / "other.tsv"
+    code, _, err = regard("evaluate", run, "--data", tmp_path / "valid.tsv")
+    assert (code, "training never had" in err) == (0, False)
+    data.write_text(TAGS + "\nit\tPRON\nis\tAUX\nit\tPRON\n")
+    code, out, err = regard("evaluate", run, "--data", data, "--json")
+    assert (code, json.loads(out)["words"]) == (0, 9)
+    assert "3 words have tags that training never had (AUX, PRON): they count as wrong" in err
+    data.write_text("it\tPRON\nis\tAUX\n")
+    code, out, err = regard("evaluate", run, "--data", data)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{data}: {run} was trained on none of its tags (AUX, PRON), but on D, N, V" in err
+
+
+# --- options of a run to begin from -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "more", [["--frozen"], ["--frozen-layers", "1"], ["--layer-decay", "0.9"], ["--rank", "2"], ["--fresh"]], ids=str
+)
+def test_what_is_for_trained_weights_needs_a_run_to_begin_from(tmp_path: Path, regard: Say, more: list[str]) -> None:
+    words = ["train", "classify", *write(tmp_path, TWO, TWO, "tsv"), "--run", tmp_path / "run", *SHORT, *more]
+    code, out, err = regard(*words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    name = more[0][2:].replace("-", "_")
+    assert f"option {name!r} is for weights that come from a trained run: it needs --from RUN" in err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("more", [["--frozen-layers", "1"], ["--layer-decay", "0.9"]], ids=str)
+def test_what_stays_whole_has_no_layers_to_keep_or_to_slow_down(
+    bert: Path, tmp_path: Path, regard: Say, more: list[str]
+) -> None:
+    begin = ["--from", bert, "--run", tmp_path / "run", "--frozen"]
+    code, _, err = regard("train", "classify", *write(tmp_path, TWO, TWO, "tsv"), *begin, *SHORT, *more)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "all that comes from the run stays as it is; leave frozen_layers and layer_decay out" in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_pre_training_begins_from_nothing_so_that_no_run_is_asked_for(tmp_path: Path, regard: Say) -> None:
+    text = write_texts(tmp_path / "text.txt", 60, 0)
+    code, _, err = regard("pretrain", "mlm", "--train", text, "--run", tmp_path / "run", "--layer-decay", "0.9")
+    assert (code, "--from" in err) == (2, False)
+    assert "unknown option 'layer_decay': did you mean" in err

@@ -257,7 +257,8 @@ def test_a_label_that_training_does_not_know_is_named(home: Path, regard: Say, t
     path = tmp_path / "t.tsv"
     path.write_text("a fine film\tgood\nhm, well\tgod\n", encoding="utf-8")
     answer = regard("train", "classify", "--run", tmp_path / "run", "--train", home / "train.tsv", "--valid", path)
-    assert "the validation text 'hm, well' has the label 'god', which no training text has" in complaint(answer)
+    told = f"{path}, line 2: the validation text 'hm, well' has the label 'god', which no training text has"
+    assert told in complaint(answer)
     answer = regard("evaluate", home / "classifier", "--data", path)
     said = complaint(answer)
     assert "the test text 'hm, well' has the label 'god'" in said

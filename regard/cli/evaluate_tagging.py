@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
-from regard.cli.progress import counting
+from regard.cli.progress import counting, say
+
+NAMED = 3  # tags that a message names
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -25,11 +28,12 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     tagger = precise(load_tagger(options.run), options)
     sentences = list(TaggedData(**where(options)).open())
+    gold = [tag for sentence in sentences for tag in sentence.tags]
+    check_tags(gold, tagger.names, options)
     start = time.perf_counter()
     with counting("sentences tagged", len(sentences)) as done:
         tagged = tagger.tags([sentence.words for sentence in sentences], options.batch, done)
     seconds = time.perf_counter() - start
-    gold = [tag for sentence in sentences for tag in sentence.tags]
     found = [tag for tags in tagged for tag in tags]
     marked: dict[str, Any] = {}
     if scheme := scheme_of(tagger.names):
@@ -57,6 +61,21 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
         "words": len(gold),
         "words per second": len(gold) / seconds,
     }
+
+
+def check_tags(gold: Sequence[str], names: Sequence[str], options: argparse.Namespace) -> None:
+    """Tell of tags that the tagger cannot give; where it can give none, the scores would say nothing."""
+    unknown = Counter(tag for tag in gold if tag not in names)
+    if not unknown:
+        return
+    some = ", ".join(sorted(unknown)[:NAMED]) + (", …" if len(unknown) > NAMED else "")
+    if unknown.total() == len(gold):
+        trained = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+        raise ValueError(
+            f"{options.data}: {options.run} was trained on none of its tags ({some}), but on {trained}: is the tag "
+            "another column? (--columns)"
+        )
+    say(f"{unknown.total():,} words have tags that training never had ({some}): they count as wrong")
 
 
 def where(options: argparse.Namespace) -> dict[str, Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FILES = ("train", "valid")
 TRIED = 15  # lines of a table of rates
 RECIPE = (  # options that decide the recipe
-    *("preset", "config", "data", "languages", "columns", "initial"),
+    *("preset", "config", "data", "languages", "columns", "initial", "frozen"),
     *(name + side for name in FILES for side in ("", "_source", "_target")),
 )
 
@@ -42,7 +42,9 @@ def add(verbs: Any) -> None:
     )
     add_options(train, TASKS)
     train.add_argument("--from", dest="initial", metavar="DIR", help="a run whose trained model to begin from")
-    train.add_argument("--frozen", action="store_true", help="with --from: keep the weights that come from there")
+    train.add_argument(
+        "--frozen", action="store_true", default=None, help="with --from: keep the weights that come from there"
+    )
     for name in FILES:
         train.add_argument(f"--{name}-source", metavar="FILE", help="the source side of two parallel files")
         train.add_argument(f"--{name}-target", metavar="FILE", help="the target side of two parallel files")
@@ -99,10 +101,13 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import Run
     from regard.training.recipes import make_recipe
-    from regard.training.records import figure
+    from regard.training.records import figure, validated
     from regard.training.session import resume, start
 
     folder = Run(options.run)
+    if options.find_rate and (options.seeds or options.resume):
+        other = "--seeds" if options.seeds else "--resume"
+        raise ValueError(f"--find-rate keeps nothing of what it trains: give it without {other}")
     if options.resume and options.seeds:
         raise ValueError(
             "--seeds goes on with the runs that are there by itself: give the command again without --resume"
@@ -112,8 +117,10 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     else:
         columns = options.columns.split(",") if options.columns else None
         data = {name: fields for name in FILES if (fields := named_data(options, name, columns))}
-        begin = {"run": options.initial, "frozen": options.frozen} if getattr(options, "initial", None) else None
+        begin = {"run": options.initial} if getattr(options, "initial", None) else None
         changes = read_changes(rest)
+        if getattr(options, "frozen", None):
+            changes["frozen"] = True
         recipe = make_recipe(options.task, data, options.preset, options.config, changes, begin)
         if options.find_rate:
             print(rates_table(recipe, options.find_rate))
@@ -128,8 +135,9 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
             f"go on with: regard {options.verb} {options.task} --run {options.run} --resume"
         )
         return
-    metrics = "  ".join(f"{name} {figure(value)}" for name, value in progress.metrics.items())
-    print(f"{options.run}: step {progress.step:,}  {metrics}  (best at step {progress.best_step:,})")
+    reached = validated(folder.metrics_path, progress.best_step)  # by the weights that are kept, not by the last ones
+    metrics = "  ".join(f"{name} {figure(value)}" for name, value in reached.items())
+    print(f"{options.run}: best at step {progress.best_step:,} of {progress.step:,}  {metrics}")
 
 
 def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from regard.data.tokenizers import Tokenizer
 from regard.models import Classifier, Encoder, ModelConfig, TextModelConfig, TextReaderConfig
 from regard.nn.pooling import Attention, FirstToken, LastToken, Mean, PoolConfig
 
-RATE, WIDTH = 3e-5, 768  # the rate that suits BERT-base; narrower models take a higher one
+RATE, WIDTH = 5e-5, 768  # the highest that BERT-base was tuned with: runs are short; narrower models take a higher one
 LONGEST = 256  # tokens of a text, unless told: twice as many take more than twice as long
 
 Fields = Mapping[str, Any]

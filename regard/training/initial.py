@@ -14,6 +14,7 @@ import torch
 from regard.checkpoint import (
     Run,
     RunError,
+    check_finite,
     check_together,
     load_tokenizer,
     read_json,
@@ -22,10 +23,11 @@ from regard.checkpoint import (
     write_text,
 )
 from regard.config import Config, ConfigError, Count, Positive, Within, from_dict
-from regard.models import Model, ModelConfig, TextModelConfig, TextReader, TextReaderConfig, Writer
+from regard.models import Encoder, Model, ModelConfig, TextModelConfig, TextReader, TextReaderConfig, Writer
 from regard.nn.lowrank import adapt
 
 TAKEN = "taken.json"  # in the run folder: the weights that came from another run
+HEAD_RATE = 10.0
 READER = "reader."  # how the names of weights begin that a labeller's reader has
 POOL = "pool."  # how the names of a pool's weights begin, in an encoder and in what is built around one
 BLOCK, EACH = re.compile(r"\bblocks\.(\d+)\."), re.compile(r"\b(?:blocks|positions)\.(\d+)\.")
@@ -36,6 +38,8 @@ class Initial(Config):
     """The run to begin from; `frozen` keeps the weights that come from it as they are, `frozen_layers` those of the
     tables and of so many of the lowest layers. With `layer_decay` each layer learns at this share of the rate of the
     one above it, down to the tables. Howard and Ruder 2018, arXiv:1801.06146; Clark et al. 2020, arXiv:2003.10555.
+    What is new above them learns at `head_rate` times the rate; unless told, ten times above an encoder, whose rate is
+    low: it has everything to learn, from vectors that are much alike.
 
     With a `rank` the weights that come from it stay as they are, and adapters of that rank learn beside its matrices,
     at `scale` / rank; in the trained run they are merged. Hu et al. 2021, arXiv:2106.09685.
@@ -47,11 +51,16 @@ class Initial(Config):
     frozen: bool = False
     frozen_layers: Count = 0
     layer_decay: Annotated[float, Within(low=0.01, high=1)] = 1.0
+    head_rate: Positive | None = None
     rank: Count = 0
     scale: Positive = 16.0
     fresh: bool = False
 
     def check(self) -> None:
+        if self.frozen and (self.frozen_layers or self.layer_decay != 1):
+            raise ConfigError(
+                "initial.frozen: all that comes from the run stays as it is; leave frozen_layers and layer_decay out"
+            )
         if self.fresh and (self.rank or self.frozen or self.frozen_layers or self.layer_decay != 1):
             raise ConfigError("initial.fresh: what learns from nothing has no weights to keep or to slow down")
         if self.rank and (self.frozen or self.frozen_layers or self.layer_decay != 1):
@@ -101,6 +110,7 @@ def take_weights(initial: Initial, model: Model, run: Run) -> None:
         return
     reader, path = reader_in(model, initial), Run(initial.run).weights_path
     weights, own = read_tensors(path), dict(reader.named_parameters())
+    check_finite(weights, path)
     labeller = not isinstance(reader, Writer) and any(name.startswith(READER) for name in weights)
     inside = READER if labeller else ""
     shared = {name: weights[inside + name] for name in own if inside + name in weights}
@@ -154,13 +164,24 @@ def depths(reader: Model) -> dict[str, int]:
 
 
 def slow_down(optimisers: list[torch.optim.Optimizer], model: Model, initial: Initial) -> None:
-    """Let lower layers learn at lower rates; what is new above them learns at the full one."""
-    if initial.layer_decay == 1:
+    """Let lower layers learn at lower rates, and what is new above them at a higher one."""
+    if initial.fresh:
         return
     reader = reader_in(model, initial)
-    depth, own = depths(reader), dict(reader.named_parameters())
-    top = max(depth.values()) + 1
-    shares = {id(own[name]): initial.layer_decay ** (top - below) for name, below in depth.items()}
+    own = dict(reader.named_parameters())
+    faster = initial.head_rate or (HEAD_RATE if isinstance(reader.config, Encoder) else 1.0)
+    taken = {id(parameter) for parameter in own.values()}
+    shares = {
+        id(parameter): faster
+        for name, parameter in model.named_parameters()
+        if id(parameter) not in taken and not name.startswith(POOL)
+    }
+    if initial.layer_decay != 1:
+        depth = depths(reader)
+        top = max(depth.values()) + 1
+        shares |= {id(own[name]): initial.layer_decay ** (top - below) for name, below in depth.items()}
+    if set(shares.values()) <= {1.0}:
+        return
     for optimiser in optimisers:
         groups = [part for group in optimiser.param_groups for part in parted(group, shares)]
         optimiser.param_groups[:] = sorted(groups, key=lambda group: -group["full_rate"])  # the rate that is told first

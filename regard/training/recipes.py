@@ -10,14 +10,26 @@ from typing import Any
 import yaml
 
 from regard.checkpoint import Run
-from regard.config import ConfigError, change, fields_of, from_dict, kinds, leaves, nearest, to_dict
+from regard.config import (
+    ConfigError,
+    UnknownOptionError,
+    change,
+    fields_of,
+    from_dict,
+    kinds,
+    leaves,
+    nearest,
+    to_dict,
+)
 from regard.data.catalogue import DATA_SETS, data_set
 from regard.models import ModelConfig, TextModelConfig, TextReaderConfig, WriterConfig
+from regard.tasks import OBJECTIVES
 from regard.tasks.base import TaskConfig
 from regard.tasks.tuning import tuning
-from regard.training.initial import reader_of, text_model_of
+from regard.training.initial import Initial, reader_of, text_model_of
 from regard.training.loop import Training
 from regard.training.optimisers import MuonAndAdamW
+from regard.training.records import validated
 from regard.training.schedules import StableDecay
 from regard.training.session import Recipe, start
 from regard.zoo import get
@@ -71,10 +83,23 @@ def make_recipe(
     training = {**to_dict(usual_training(config)), **kind.usual, **suited, **given.pop("training", {})}
     whole = {**given, "task": fields, "model": to_dict(config), "training": training, "initial": begin}
     recipe = from_dict(Recipe, whole)
-    changed = change(recipe, dict(changes or {}))
+    changed = change_recipe(recipe, changes or {})
     if changed.initial is not None:
         check_kept(recipe, changed, changed.initial.run)
     return changed
+
+
+def change_recipe(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
+    """The recipe with changes; an option that it has no place for is told where to find one."""
+    task, begun = recipe.task.kind, fields_of(Initial)
+    try:
+        return change(recipe, changes)
+    except UnknownOptionError as error:
+        if recipe.initial is None and error.name in begun and task not in OBJECTIVES:
+            raise ConfigError(
+                f"option {error.name!r} is for weights that come from a trained run: it needs --from RUN"
+            ) from None
+        raise ConfigError(f"{error}; `regard list options {task}` lists them all") from None
 
 
 def check_kept(before: Recipe, after: Recipe, run: str) -> None:
@@ -106,6 +131,8 @@ def for_task(model: ModelConfig, fields: dict[str, Any]) -> tuple[ModelConfig, d
     task = from_dict(TaskConfig, fields, "task")
     if not isinstance(model, TextReaderConfig) or learns(task, model):
         return model, fields
+    if type(task).around is TaskConfig.around:
+        task.check_model(model)  # which says why it cannot learn this
     reader = model.inside()
     fields = {**task.beginning(reader)[0], **fields}
     return from_dict(TaskConfig, fields, "task").around(reader), fields
@@ -197,7 +224,8 @@ def train(
     frozen: bool = False,
     **changes: Any,
 ) -> dict[str, float]:
-    """Train a model into a new run folder, as `regard train` does; returns the metrics of the last validation.
+    """Train a model into a new run folder, as `regard train` does; returns the metrics of the weights that it
+    keeps, those of the best validation.
 
     `train` and `valid` are a file, two parallel files, the name of a data set, or the fields of the task's data, such
     as `PairData`. `initial` is a run whose trained model this one is built around, `frozen` as it is. `changes` are
@@ -205,5 +233,7 @@ def train(
     """
     given = {"train": train, "valid": valid}
     data = {name: where(one, name) for name, one in given.items() if one is not None}
-    begin = None if initial is None else {"run": str(initial), "frozen": frozen}
-    return start(Run(run), make_recipe(task, data, preset, recipe, changes, begin)).metrics
+    begin = None if initial is None else {"run": str(initial)}
+    changes |= {"frozen": True} if frozen else {}
+    progress = start(Run(run), make_recipe(task, data, preset, recipe, changes, begin))
+    return validated(Run(run).metrics_path, progress.best_step)

@@ -53,6 +53,12 @@ def read_records(path: Path) -> list[Record]:
     return [json.loads(line) for line in lines if _step(line) is not None]
 
 
+def validated(path: Path, step: int) -> dict[str, float]:
+    """The metrics of the validation at a step; none where there was no validation."""
+    found = (one for one in read_records(path) if (one["event"], one["step"]) == ("validation", step))
+    return next((dict(one["metrics"]) for one in found), {})
+
+
 class TensorBoard:
     """Losses, rates, speeds and metrics as TensorBoard's event files."""
 

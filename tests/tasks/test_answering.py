@@ -99,6 +99,16 @@ def test_the_command_line_answers(home: Path, regard: Say, tmp_path: Path, monke
     assert (code, "does not exist" in err) == (2, True)
 
 
+def test_a_question_that_is_too_long_is_cut_and_counted(home: Path, regard: Say, tmp_path: Path) -> None:
+    text, empty = tmp_path / "text.txt", tmp_path / "empty.txt"
+    text.write_text("The cat purrs.")
+    empty.write_text("\n")
+    code, _, err = regard("answer", home / "run", "--text", text, "Who " * 200 + "purrs?", "Who purrs?")
+    assert (code, "1 of 2 questions have more than 20 tokens" in err) == (0, True)
+    code, _, err = regard("answer", home / "run", "--text", empty, "Who purrs?")
+    assert (code, f"{empty} is empty" in err) == (2, True)
+
+
 def test_the_span_of_an_answer_is_told_where_it_is_wholly_inside() -> None:
     one = Tokenizer.train(["a b c d e f"], "word", 20)
     asked = Question("1", "a", "a b c d e f", (("c d", 4),))

@@ -109,9 +109,9 @@ def test_what_is_no_pair_is_refused(
     ("train", "valid", "more", "message"),
     [
         ("a\tb\tx\na\tc\tx\n", "a\tb\tx\n", [], "have the label 'x'; a classifier takes at least two"),
-        ("a\tb\tx\na\tc\ty\n", "a\tb\tz\n", [], "has the label 'z', which no training text has"),
+        ("a\tb\tx\na\tc\ty\n", "a\tb\tz\n", [], "line 1: the validation text 'a' has the label 'z', which no training"),
         ("a\tb\n", "a\tb\tx\n", [], "line 1: no tab between text_b and label"),
-        ("a\tc\t1\na\tb\tx\n", "a\tb\t1\n", ["--scored"], "'x' where a score is needed"),
+        ("a\tc\t1\na\tb\tx\n", "a\tb\t1\n", ["--scored"], "line 2: the pair 'a' has 'x' where a score is needed"),
         ("a\tb\t1\na\tc\t1\n", "a\tb\t1\n", ["--scored"], "all training pairs have the score 1"),
         ("a\t\tx\n", "a\tb\tx\n", [], "line 1: one of the two texts is empty"),
         ("".join(f"a\tb\t{i}.5\n" for i in range(60)), "a\tb\t1.5\n", [], "all of them numbers: are they --scored?"),

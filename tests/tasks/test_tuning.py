@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = ["--train", str(folder / "text.txt")]
     steps = ["--max-steps", "60", "--validate-every", "60"]
     start = ["pretrain", "mlm", *files, *TINY, *QUICK, *steps]
-    assert main([*start, "--run", str(folder / "bert"), "--next-sentence"]) == 0
+    assert main([*start, "--run", str(folder / "bert"), "--preset", "bert-mini", "--next-sentence"]) == 0
     roberta = ["--preset", "roberta-mini", "--tokenizer", "bpe", "--pieces", "320", "--lower", "false"]
     assert main([*start, "--run", str(folder / "roberta"), *roberta]) == 0
     draw = random.Random(0)
@@ -148,13 +148,13 @@ def around_a_bert(layers: int = 3) -> ClassifierModel:
 def test_each_layer_learns_at_a_share_of_the_rate_above_it(optimiser: AdamW | MuonAndAdamW) -> None:
     model = around_a_bert()
     made = optimiser.build(model)
-    slow_down(made, model, Initial("run", layer_decay=0.5))
+    slow_down(made, model, Initial("run", layer_decay=0.5))  # what is new learns faster, the pool may not be
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     groups = [group for one in made for group in one.param_groups]
     rates = {names[id(parameter)]: group["full_rate"] for group in groups for parameter in group["params"]}
     assert rates.keys() == dict(model.named_parameters()).keys()
     expected = {
-        "output.": 0.1,
+        "output.": 1.0,
         "pool.": 0.1,
         "blocks.2": 0.05,
         "blocks.1": 0.025,
@@ -164,7 +164,7 @@ def test_each_layer_learns_at_a_share_of_the_rate_above_it(optimiser: AdamW | Mu
     for part, rate in expected.items():
         found = {value for name, value in rates.items() if part in name}
         assert sorted(found) == pytest.approx([rate]), part
-    assert groups[0]["full_rate"] == 0.1
+    assert groups[0]["full_rate"] == pytest.approx(1.0)
 
 
 def test_adapters_learn_beside_frozen_weights_and_are_merged_also_when_resumed(
@@ -196,7 +196,7 @@ def test_no_decay_leaves_the_groups_as_they_are() -> None:
     model = around_a_bert()
     made = AdamW().build(model)
     before = [group["params"] for group in made[0].param_groups]
-    slow_down(made, model, Initial("run"))
+    slow_down(made, model, Initial("run", head_rate=1))
     assert [group["params"] for group in made[0].param_groups] == before
 
 

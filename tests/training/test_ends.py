@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+import regard as library
 from regard.checkpoint import Run, read_tensors
 from regard.config import change
 from regard.models import Model
@@ -22,7 +23,7 @@ from regard.training.loop import TrainingError
 from regard.training.records import read_records
 from regard.training.session import Recipe, resume, start
 from tests.conftest import Say
-from tests.toy import MODEL, losses, write_pairs
+from tests.toy import MODEL, Toy, losses, write_pairs
 
 COMPILER = "ignore:The .grad attribute of a Tensor"  # torch.compile itself looks at it
 
@@ -62,6 +63,24 @@ def test_a_run_ends_when_the_named_metric_gets_no_better(
     assert (progress.best_step, progress.best) == (5 * best, value)
     assert progress.step == 5 * (best + 2)
     assert read_records(run.metrics_path)[-1]["reason"] == "no better for 2 validations"
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_last_line_tells_the_metrics_of_the_weights_that_are_kept(tmp_path: Path, regard: Say) -> None:
+    files = ["--train", write_pairs(tmp_path / "a.tsv", 300, 0), "--valid", write_pairs(tmp_path / "b.tsv", 20, 1)]
+    short = "--metric chrf --patience 2 --validate-every 5 --max-steps 99 --batch-tokens 200".split()
+    code, out, _ = regard("train", "translate", *files, "--run", tmp_path / "run", *MODEL, *short)
+    assert (code, out) == (0, f"{tmp_path / 'run'}: best at step 10 of 20  bleu 2  chrf 9  loss 3\n")
+    assert regard("train", "translate", "--run", tmp_path / "run", "--resume")[1] == out
+
+
+@pytest.mark.usefixtures("scripted")
+def test_training_returns_the_metrics_of_the_weights_that_are_kept(tmp_path: Path) -> None:
+    train, valid = write_pairs(tmp_path / "a.tsv", 300, 0), write_pairs(tmp_path / "b.tsv", 20, 1)
+    limits = {"metric": "loss", "patience": 1, "validate_every": 5, "max_steps": 99, "batch_tokens": 200}
+    small = {"tokenizer": "word", "layers": 1, "width": 32, "heads": 2, "hidden": 48}
+    found = library.train("translate", tmp_path / "run", train=train, valid=valid, **limits, **small)
+    assert found == {"bleu": 3, "chrf": 8, "loss": 2}
 
 
 def test_an_unknown_metric_names_the_nearest(tmp_path: Path, recipe: Recipe) -> None:
@@ -254,3 +273,8 @@ def test_a_compiled_stack_is_not_compiled_anew_for_every_batch(tmp_path: Path, r
         keep[number % 3, 4] = False
         model.features(tokens, tokens, keep)
     assert len(graphs) == 2  # the encoder's and the decoder's
+
+
+def test_what_is_frozen_cannot_be_changed_when_resuming(toy: Toy, regard: Say) -> None:
+    code, _, err = regard("train", "translate", "--run", toy.good, "--resume", "--frozen")
+    assert (code, "option --frozen cannot be changed when resuming" in err) == (2, True)

@@ -11,9 +11,11 @@ import pytest
 from regard.checkpoint import Run
 from regard.config import ConfigError, from_dict, to_dict
 from regard.data.files import DataError
+from regard.training.initial import Initial
 from regard.training.recipes import make_recipe, read_file, where
 from regard.training.session import Recipe
 from regard.zoo import get
+from tests.toy import Toy
 
 DATA = {"train": {"file": "a.tsv"}, "valid": {"file": "b.tsv"}}
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.yaml"))
@@ -38,6 +40,24 @@ def test_an_option_wins_over_the_file_and_the_file_over_the_preset(tmp_path: Pat
     model = to_dict(recipe.model)
     assert (model["encoder"]["layers"], model["width"], recipe.training.max_steps) == (2, 32, 9)
     assert make_recipe("translate", DATA, file=file).training.max_steps == 7
+
+
+def test_of_many_options_the_nearest_are_named_and_where_to_find_them_all() -> None:
+    with pytest.raises(ConfigError) as error:
+        make_recipe("translate", DATA, changes={"max_stps": 3})
+    found = re.fullmatch(
+        r"unknown option 'max_stps': did you mean 'max_steps'\? \(known: (.*) and \d+ more\); "
+        r"`regard list options translate` lists them all",
+        str(error.value),
+    )
+    assert found is not None
+    assert len(found.group(1).split(", ")) == 10
+
+
+def test_a_file_that_begins_from_a_run_can_be_frozen_by_an_option(tmp_path: Path, toy: Toy) -> None:
+    file = write(tmp_path / "r.yaml", f"initial: {{run: {toy.good}}}\n")
+    recipe = make_recipe("translate", DATA, file=file, changes={"frozen": True})
+    assert recipe.initial == Initial(str(toy.good), frozen=True)
 
 
 def test_a_named_preset_wins_over_the_files_own(tmp_path: Path) -> None:

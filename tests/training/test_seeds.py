@@ -6,6 +6,8 @@ import json
 import statistics
 from pathlib import Path
 
+import pytest
+
 from regard.checkpoint import Run
 from regard.training.records import read_records
 from tests.conftest import Say
@@ -61,3 +63,10 @@ def test_seeds_are_not_resumed_by_hand(regard: Say, toy: Toy) -> None:
     code, _, err = regard("train", "translate", "--run", toy.good, "--seeds", 2, "--resume")
     assert (code, err.count("\n")) == (2, 1)
     assert "without --resume" in err
+
+
+@pytest.mark.parametrize("other", [["--seeds", "2"], ["--resume"]], ids=str)
+def test_a_rate_is_found_by_itself(regard: Say, toy: Toy, other: list[str]) -> None:
+    code, out, err = regard("train", "translate", "--run", toy.good, "--find-rate", *other)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"--find-rate keeps nothing of what it trains: give it without {other[0]}" in err
