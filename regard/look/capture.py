@@ -252,9 +252,13 @@ def follows(subject: Subject, side: Side, masks: Sequence[Masked] = ()) -> list[
 
 
 def predictions(subject: Subject, seen: Captured, head: Head, best: int) -> list[Prediction]:
+    """What may stand at each place. A mask hides no special token, so an encoder is asked for none, as in filling."""
     logs = head.log_probs(seen.hidden).float()  # (T, V)
+    specials = sorted(subject.tokenizer.specials) if isinstance(subject.model, EncoderModel) else []
+    barred = torch.tensor(specials, dtype=torch.long, device=logs.device)
     found = []
-    for place, (given, row) in enumerate(zip(follows(subject, seen.written, seen.masks or ()), logs, strict=True)):
+    for place, (given, whole) in enumerate(zip(follows(subject, seen.written, seen.masks or ()), logs, strict=True)):
+        row = whole if given in specials else whole.index_fill(-1, barred, -torch.inf)
         values, ids = row.topk(min(max(best, 1), len(row)))
         choices = [
             Choice(subject.tokenizer.token(i), i, value)

@@ -33,8 +33,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("vectors")
     write_texts(folder / "text.txt", 200, 0)
     start = ["pretrain", "mlm", "--train", str(folder / "text.txt"), *TINY, *QUICK]
+    bert = ["--preset", "bert-mini"]
     steps = ["--max-steps", "60", "--validate-every", "60"]
-    assert main([*start, "--run", str(folder / "bert"), *steps]) == 0
+    assert main([*start, "--run", str(folder / "bert"), *bert, *steps]) == 0
     roberta = ["--preset", "roberta-mini", "--tokenizer", "bpe", "--pieces", "320", "--lower", "false"]
     assert main([*start, "--run", str(folder / "roberta"), *roberta, *steps]) == 0
     return folder
