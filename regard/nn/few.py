@@ -49,13 +49,13 @@ def fewest(x: Tensor, weight: Tensor) -> bool:
 def by_outputs(x: Tensor, weight: Tensor) -> Tensor:
     """x (rows, K) → (rows, N), made output by output."""
     (outputs, inputs), rows = weight.shape, len(x)
-    even = outputs - outputs % PARTS
-    columns, made = x.t(), x.new_empty(outputs, rows)
-    parts, theirs = weight[:even].view(PARTS, -1, inputs), made[:even].view(PARTS, -1, rows)
-    torch.bmm(parts, columns.expand(PARTS, inputs, rows), out=theirs)
-    if even < outputs:
-        torch.mm(weight[even:], columns, out=made[even:])
-    return made.t().contiguous()
+    columns = x.t()
+    rest = outputs % PARTS
+    parts = (weight[:-rest] if rest else weight).view(PARTS, -1, inputs)
+    made = torch.bmm(parts, columns.expand(PARTS, inputs, rows)).view(-1, rows)
+    if rest:
+        made = torch.cat([made, weight[-rest:] @ columns])
+    return made.view(1, outputs) if rows == 1 else made.t().contiguous()
 
 
 def by_rows(x: Tensor, weight: Tensor) -> Tensor:
