@@ -31,8 +31,8 @@ def side_by_side(work: Callable[[T], R], batches: Sequence[T], device: torch.dev
         return
     with warnings.catch_warnings():  # of PyTorch's own threads, which a worker never uses
         warnings.simplefilter("ignore", DeprecationWarning)
-        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), begin, (work,))
-        found = pool.map(run, batches)
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), begin, (work, batches))
+        found = pool.map(run, range(len(batches)))
     try:
         yield from found
     except BrokenProcessPool:
@@ -61,16 +61,17 @@ def forkable(device: torch.device) -> bool:
     return sys.platform == "linux" and device.type == "cpu" and active_count() == 1
 
 
-JOB: list[Callable[[Any], Any]] = []  # of a worker: what it does with every batch
+JOB: list[Callable[[int], Any]] = []  # of a worker: what it does with the batch of a number
 
 
-def begin(work: Callable[[Any], Any]) -> None:
-    """In a new worker: one thread; and Ctrl-C is the parent's affair, which may want the batch under way."""
-    JOB[:] = [work]
+def begin(work: Callable[[T], Any], batches: Sequence[T]) -> None:
+    """In a new worker: one thread; and Ctrl-C is the parent's affair, which may want the batch under way. The batches
+    came with the copy: sending tensors would leave the parent a thread, and it could never be copied again."""
+    JOB[:] = [lambda number: work(batches[number])]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     torch.set_num_threads(1)
 
 
-def run(batch: Any) -> Any:
-    return JOB[0](batch)
+def run(number: int) -> Any:
+    return JOB[0](number)

@@ -41,6 +41,12 @@ def test_results_come_in_the_order_of_the_batches_from_processes_with_one_thread
     assert torch.get_num_threads() == 2
 
 
+def test_batches_of_tensors_leave_no_thread_behind(two: None) -> None:
+    before = threading.active_count()
+    assert list(side_by_side(lambda batch: float(batch.sum()), torch.ones(3, 4).split(1), CPU)) == [4.0] * 3
+    assert threading.active_count() == before
+
+
 def test_work_sees_tensors_of_the_parent(two: None) -> None:
     table = torch.arange(12.0).view(4, 3)
 
