@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 import torch
 from torch import Tensor, nn
 
+from regard.nn.heads import Head
 from regard.nn.linear import Table
 
 M = TypeVar("M", bound=nn.Module)
@@ -56,8 +57,7 @@ def gains(device: torch.device, model: nn.Module) -> bool:
 def multiplied(model: nn.Module) -> int:
     """How many values the matrices have that every token passes through: tables only where they are also the head."""
     tables = {id(module.weight) for module in model.modules() if isinstance(module, Table)}
-    used = [name for name, _ in model.named_parameters(remove_duplicate=False)]
-    shared = {id(model.get_parameter(name)) for name in used if name.startswith("head.")}
+    shared = {id(p) for module in model.modules() if isinstance(module, Head) for p in module.parameters()}
     return sum(p.numel() for p in model.parameters() if p.dim() > 1 and (id(p) not in tables or id(p) in shared))
 
 

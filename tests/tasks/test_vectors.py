@@ -200,6 +200,26 @@ def test_embed_on_the_command_line(folder: Path, tmp_path: Path, regard: Say, mo
     assert np.linalg.norm(json.loads(out)["vector"]) > 1.5
 
 
+def test_json_is_printed_beside_a_file_where_it_is_asked_for(folder: Path, tmp_path: Path, regard: Say) -> None:
+    path = tmp_path / "a.npy"
+    words = ["embed", folder / "bert", "--out", path, "The cat purrs.", "The dog barks."]
+    assert regard(*words)[:2] == (0, "")
+    code, out, _ = regard(*words, "--json")
+    printed = [json.loads(line)["vector"] for line in out.splitlines()]
+    assert code == 0
+    np.testing.assert_allclose(printed, np.load(path), rtol=1e-5)
+
+
+def test_an_index_that_is_a_file_is_refused_and_left_alone(
+    folder: Path, lines: Path, regard: Say, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.write_text("mine")
+    code, _, err = regard("similar", folder / "bert", "--lines", lines, "--index", other, "A cat.")
+    assert (code, f"--index {other}: it is a file" in err) == (2, True)
+    assert other.read_text() == "mine"
+
+
 def test_the_header_of_an_array_is_of_one_length() -> None:
     assert len(npy_header((0, 384), "<f4")) == len(npy_header((10**12, 384), "<f4")) == HEADER
 
