@@ -183,8 +183,11 @@ def slow_down(optimisers: list[torch.optim.Optimizer], model: Model, initial: In
     if set(shares.values()) <= {1.0}:
         return
     for optimiser in optimisers:
+        asked = max(group["full_rate"] for group in optimiser.param_groups)
         groups = [part for group in optimiser.param_groups for part in parted(group, shares)]
-        optimiser.param_groups[:] = sorted(groups, key=lambda group: -group["full_rate"])  # the rate that is told first
+        # The rate that is told is the first: what was asked for, not that of what learns faster.
+        groups.sort(key=lambda group: (group["full_rate"] > asked, -group["full_rate"]))
+        optimiser.param_groups[:] = groups
 
 
 def parted(group: dict[str, Any], shares: Mapping[int, float]) -> list[dict[str, Any]]:

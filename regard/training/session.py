@@ -104,7 +104,7 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     batches = trainer.batches
     _say(f"{len(batches):,} training examples; {batches.padding():.1%} of the tokens in their batches are padding")
     if isinstance(trainer.autocast, torch.autocast):
-        _say("matrix products are in bf16, which this device gains from (otherwise: --precision fp32)")
+        _say("matrix products are in bf16 (otherwise: --precision fp32)")
     try:
         if recipe.training.tensorboard:  # first, because it may not be installed
             outputs.append(TensorBoard(run.path / "tensorboard", after=resume))

@@ -164,7 +164,8 @@ def test_each_layer_learns_at_a_share_of_the_rate_above_it(optimiser: AdamW | Mu
     for part, rate in expected.items():
         found = {value for name, value in rates.items() if part in name}
         assert sorted(found) == pytest.approx([rate]), part
-    assert groups[0]["full_rate"] == pytest.approx(1.0)
+    assert all(one.param_groups[0]["full_rate"] <= 0.1 for one in made)  # told: never that of what learns faster
+    assert made[-1].param_groups[0]["full_rate"] == 0.1
 
 
 def test_adapters_learn_beside_frozen_weights_and_are_merged_also_when_resumed(
