@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -269,9 +269,13 @@ LABELS = "labels.json"  # in the run folder: the names, in the order of their nu
 
 def write_labels(folder: Path, names: Iterable[str]) -> tuple[str, ...]:
     """Keep these names, each once and in the order of the alphabet, so that the order of the data decides nothing."""
-    ordered = tuple(sorted(set(names)))
-    write_text(folder / LABELS, json.dumps(ordered, ensure_ascii=False) + "\n")
-    return ordered
+    return keep_labels(folder, sorted(set(names)))
+
+
+def keep_labels(folder: Path, names: Sequence[str]) -> tuple[str, ...]:
+    """Keep these names in their order."""
+    write_text(folder / LABELS, json.dumps(list(names), ensure_ascii=False) + "\n")
+    return tuple(names)
 
 
 def read_labels(folder: Path) -> tuple[str, ...]:

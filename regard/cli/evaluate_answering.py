@@ -13,10 +13,8 @@ from regard.cli.progress import counting
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, as shares."""
-    import numpy as np
-
     from regard.cli.answer import threshold_of
-    from regard.tasks.answerer import answer_scores, exact, overlap
+    from regard.tasks.answer_scores import judged_answers
     from regard.tasks.answering import load_answerer, right_of
     from regard.tasks.certainty import intervals
     from regard.tasks.examples import QuestionData
@@ -30,13 +28,9 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     with counting("windows read") as done:
         asked = [(one.question, one.context) for one in questions]
         found = answerer.answer(asked, threshold, options.batch, done=done)
-    texts, right = [answer.text for answer in found], [right_of(one) for one in questions]
-    shares = {
-        name: np.array([share(*one) for one in zip(texts, right, strict=True)])
-        for name, share in (("f1", overlap), ("exact", exact))
-    }
-    sure = intervals(lambda chosen: {name: float(one[chosen].mean()) for name, one in shares.items()}, len(questions))
-    return {**answer_scores(texts, right), "intervals": sure, "questions": len(questions)}
+    judged = judged_answers([answer.text for answer in found], [right_of(one) for one in questions])
+    sure = intervals(judged.scores, len(questions))
+    return {**judged.scores(), "intervals": sure, "questions": len(questions)}
 
 
 def table(result: dict[str, Any]) -> str:

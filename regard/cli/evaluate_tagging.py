@@ -18,7 +18,10 @@ NAMED = 3  # tags that a message names
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what belongs to them."""
-    from regard.tasks.certainty import intervals
+    import numpy as np
+    import torch
+
+    from regard.tasks.certainty import calibration_error, intervals, tag_intervals
     from regard.tasks.entities import count_entities, scheme_of
     from regard.tasks.examples import TaggedData
     from regard.tasks.labels import accuracy, label_scores, macro_f1
@@ -32,22 +35,24 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     check_tags(gold, tagger.names, options)
     start = time.perf_counter()
     with counting("sentences tagged", len(sentences)) as done:
-        tagged = tagger.tags([sentence.words for sentence in sentences], options.batch, done)
+        logits = tagger.scores([sentence.words for sentence in sentences], options.batch, done)
     seconds = time.perf_counter() - start
+    tagged, right = [tagger.chosen(one) for one in logits], [list(sentence.tags) for sentence in sentences]
     found = [tag for tags in tagged for tag in tags]
-    marked: dict[str, Any] = {}
+    numbers = {name: number for number, name in enumerate(tagger.names)}
+    sure, marked = tag_intervals(right, tagged), {}
     if scheme := scheme_of(tagger.names):
-        counts = count_entities([sentence.tags for sentence in sentences], tagged)
-        marked = {
-            "scheme": scheme,
-            **counts.scores(),
-            "intervals": intervals(counts.scores, len(sentences)),
-            "entities": counts.by_type(),
-        }
+        counts = count_entities(right, tagged)
+        sure.update(intervals(counts.scores, len(sentences)))
+        marked = {"scheme": scheme, **counts.scores(), "entities": counts.by_type()}
     return {
         "accuracy": accuracy(gold, found),
         "macro_f1": macro_f1(gold, found),
         **marked,
+        "intervals": sure,
+        "calibration_error": calibration_error(
+            torch.cat(logits).softmax(-1).numpy(), np.array([numbers.get(tag, -1) for tag in gold])
+        ),
         "tags": {
             score.name: {
                 "precision": score.precision,
@@ -95,15 +100,18 @@ def where(options: argparse.Namespace) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """As a person reads it."""
+    from regard.cli.evaluate_classification import between
+
     lines = [
-        f"accuracy {result['accuracy']:.4f}  macro-F1 {result['macro_f1']:.4f}",
+        f"accuracy  {result['accuracy']:.4f}  (95% of such test sets: {between(result, 'accuracy')})",
+        f"macro-F1  {result['macro_f1']:.4f}  ({between(result, 'macro_f1')})",
+        f"its probabilities are {result['calibration_error']:.3f} off on the mean (expected calibration error)",
         f"{result['sentences']:,} sentences, {result['words']:,} words, {result['words per second']:,.0f} a second",
     ]
     if "entity_f1" in result:
-        low, high = result["intervals"]["entity_f1"]
         whole = f"precision {result['entity_precision']:.4f}  recall {result['entity_recall']:.4f}"
-        sure = f"(95% of such test sets: {low:.4f}–{high:.4f})"
-        lines.insert(1, f"entities ({result['scheme']}): F1 {result['entity_f1']:.4f}  {sure}  {whole}")
+        sure = f"({between(result, 'entity_f1')})"
+        lines.insert(2, f"entities ({result['scheme']}): F1 {result['entity_f1']:.4f}  {sure}  {whole}")
         lines += ["", *rows_of("type", result["entities"], "entities")]
     return "\n".join([*lines, "", *rows_of("tag", result["tags"], "words")])
 

@@ -12,14 +12,17 @@ def add(verbs: Any) -> None:
     verb: argparse.ArgumentParser = verbs.add_parser(
         "import",
         help="make a run folder of a model or tokenizer from elsewhere",
-        usage="regard import SOURCE --run DIR",
+        usage="regard import SOURCE --run DIR [--task pair]",
         description="Make a run folder of a model from elsewhere, so that every verb works on it. What SOURCE is, is "
-        "known by its files: a folder of Hugging Face (GPT-2, Llama, BERT, RoBERTa, DistilBERT, also as "
-        "sentence-transformers keep them), a checkpoint of llama2.c beside its pieces, or a tokenizer alone: "
+        "known by its files: a folder of Hugging Face (GPT-2, Llama, BERT, RoBERTa, DistilBERT, XLNet, also as "
+        "sentence-transformers keep them; the last four also as they label texts, tag words and find answers), a "
+        "checkpoint of llama2.c beside its pieces, or a tokenizer alone: "
         "tiktoken's ranks, encoder.json with vocab.bpe, vocab.txt. Nothing is fetched, and no pickle is opened.",
         epilog="examples:\n"
         "  regard import downloads/gpt2 --run runs/gpt2\n"
         '  regard generate runs/gpt2 "Once upon a time"\n'
+        "  regard import downloads/bert-base-NER --run runs/names\n"
+        '  regard tag runs/names "Ada lives in Paris."\n'
         "  regard import stories260K --run runs/stories\n"
         "  regard import cl100k_base.tiktoken --run runs/cl100k\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -27,6 +30,11 @@ def add(verbs: Any) -> None:
     )
     verb.add_argument("source", metavar="SOURCE", help="a folder or a file")
     verb.add_argument("--run", required=True, metavar="DIR", help="the run folder to make")
+    verb.add_argument(
+        "--task",
+        choices=("classify", "pair"),
+        help="what a model that labels is for, one text or two (otherwise classify; pair, where it gives a score)",
+    )
     verb.set_defaults(run_verb=run)
 
 
@@ -35,7 +43,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         raise ValueError(f"unexpected argument {rest[0]!r}; see regard import --help")
     from regard.interop import import_source
 
-    made = import_source(options.source, options.run, say)
+    made = import_source(options.source, options.run, say, options.task)
     kind = "a tokenizer alone" if made.family is None else f"{made.family}, {made.parameters:,} parameters"
     say(f"{kind}; {made.tokenizer.vocabulary:,} tokens")
     print(made.run.path)

@@ -67,6 +67,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.look.importance import importance
     from regard.look.marking import spoken
     from regard.look.page import page, write_png
+    from regard.tasks.classification import shortened
 
     gold = None if options.gold is None else read_links(options.gold)
     subject = open_run(options.run)
@@ -92,6 +93,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         say(f"mask {number}: {', '.join(f'{best.token.strip()} {best.probability:.4f}' for best in found.best)}{was}")
     if seen.marks:
         say(spoken(seen.marks))
+    if seen.unread:
+        say(f"the text is too long for the model: what follows is not read: {shortened(seen.unread)}")
     if seen.changes is not None:
         say(f"without {', '.join(seen.without)}: {seen.changes.text}")
         say(f"before: {seen.changes.before}")

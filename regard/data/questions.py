@@ -75,7 +75,7 @@ def read_articles(path: Path) -> list[Any]:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         data = json.loads(raw.decode("utf-8"))["data"]
     except (ValueError, TypeError, KeyError, RecursionError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f'{path}: not the JSON of SQuAD, an object with a list "data" ({error!r})') from None
+        raise DataError(f'{path}: not the JSON of SQuAD, an object with a list "data" ({in_words(error)})') from None
     if not isinstance(data, list):
         raise DataError(f'{path}: "data" is no list of articles, as SQuAD has it')
     return data
@@ -90,7 +90,16 @@ def questions_of(article: Any, where: str) -> Iterator[Question]:
                 answers = tuple((str(span["text"]), int(span["answer_start"])) for span in spans)
                 yield checked(Question(str(asked["id"]), asked["question"], paragraph["context"], answers), where)
     except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{where}: an article is not as SQuAD has it ({error!r})") from None
+        raise DataError(f"{where}: an article is not as SQuAD has it ({in_words(error)})") from None
+
+
+def in_words(error: Exception) -> str:
+    """What is wrong with some JSON, by the error of whoever read it."""
+    if isinstance(error, KeyError):
+        return f'it has no "{error.args[0]}"'
+    if isinstance(error, TypeError | AttributeError):
+        return "a list, an object or a number stands where something else should"
+    return str(error)
 
 
 def checked(one: Question, where: str) -> Question:

@@ -154,15 +154,20 @@ class Tokenizer:
         """Two texts as an encoder reads them, and the segment of each token.
 
         `[CLS] a [SEP] b [SEP]`, where the second and its end are segment 1. A model without segments has all 0, and two
-        ends between the texts, as RoBERTa does. Where it closes texts: `a <sep> b <sep> <cls>`, where the last is a
-        segment of its own, as XLNet has it.
+        ends between the texts, as RoBERTa does, unless the file has one, as DistilBERT's. Where it closes texts: `a
+        <sep> b <sep> <cls>`, where the last is a segment of its own, as XLNet has it.
         """
         before, behind = self.around
-        between = [] if segmented or self.closes else [self.end]
-        ahead, rest = [*before, *first, self.end], [*between, *second, self.end]
+        ahead, rest = [*before, *first, self.end], [*self.between(segmented), *second, self.end]
         closing = behind[1:]
         segments = np.repeat([0, int(segmented), 2 * int(segmented)], [len(ahead), len(rest), len(closing)])
         return np.array([*ahead, *rest, *closing]), segments
+
+    def between(self, segmented: bool) -> list[int]:
+        """Ends between two texts beside that of the first: as many as the file says, if it frames texts at all."""
+        single, pair = (self.backend.num_special_tokens_to_add(both) for both in (False, True))
+        framed = single == len(self.around[0]) + len(self.around[1])
+        return [self.end] * (pair - single - 1 if framed else int(not segmented))
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids; special tokens are dropped."""

@@ -12,13 +12,24 @@ import torch
 from tokenizers import processors
 from torch import Tensor
 
-from regard.checkpoint import Run, RunError, load_both, weights_of, write_tensors, write_text
+from regard.checkpoint import (
+    LABELS,
+    Run,
+    RunError,
+    Scale,
+    load_both,
+    read_labels,
+    weights_of,
+    write_tensors,
+    write_text,
+)
 from regard.config import ConfigError
 from regard.data.tokenizers import NAMES, Tokenizer
 from regard.interop.family import Family, Fields
 from regard.interop.huggingface import EMBEDDING, FAMILIES, MODULES, POOLS, WEIGHTS
+from regard.interop.labellers import LABELLERS, above, label_fields
 from regard.interop.rules import scattered, shapes_of
-from regard.models import EncoderModel, Model, ModelConfig, TextWriterConfig
+from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextModelConfig, TextWriterConfig, encoder_in
 
 Say = Callable[[str], None]
 
@@ -32,10 +43,13 @@ def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line:
     check_free(folder)
     model, tokenizer = load_both(source)
     about = source.read_config()
-    family, config = counterpart(model.config, tokenizer.pad, about.get("origin", {}).get("family"))
-    weights = adapted(weights_of(model), config, say)
+    task = about.get("task", {})
+    family, config = counterpart(model.config, tokenizer.pad, about.get("origin", {}).get("family"), task)
+    weights = adapted(on_their_scale(weights_of(model), Scale.read(source.path)), config, say)
     fields = family.fields(config, tokenizer.pad)
-    longest = (model.longest or about.get("task", {}).get("context")) if family.limited else None
+    if (source.path / LABELS).exists() and isinstance(config, LabellerConfig):
+        fields |= label_fields(read_labels(source.path))
+    longest = (model.longest or task.get("context")) if family.limited else None
     extra = {} if "max_position_embeddings" in fields or longest is None else {"max_position_embeddings": longest}
     architecture = family.architecture(config)
     ids = special_ids(tokenizer)
@@ -48,7 +62,7 @@ def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line:
     write_tokenizer(folder, tokenizer, model, longest, "origin" in about)
     if isinstance(config, TextWriterConfig):
         write_json(folder / "generation_config.json", {"_from_model_config": True, **ids})
-    write_sentences(folder, config.width, about.get(EMBEDDING, {}))
+    write_sentences(folder, config, about.get(EMBEDDING, {}))
     write_json(folder / "config.json", named)
     return architecture
 
@@ -58,9 +72,11 @@ def check_free(folder: Path) -> None:
         raise RunError(f"{folder} already holds something; name another folder, or remove it")
 
 
-def counterpart(config: ModelConfig, pad: int, origin: str | None) -> tuple[Family, Any]:
-    """The family that can be such a model, and our model as it can be there. That which it came from goes first."""
-    order = sorted(FAMILIES.values(), key=lambda family: family.kind != origin)
+def counterpart(config: ModelConfig, pad: int, origin: str | None, task: Mapping[str, Any]) -> tuple[Family, Any]:
+    """The family that can be such a model, and our model as it can be there. That which it came from goes first; `task`
+    is that of the run."""
+    labellers = [above(one) for one in LABELLERS.values() if task.get("kind") in one.tasks]
+    order = sorted([*FAMILIES.values(), *labellers], key=lambda family: family.kind != origin)
     candidates = [family for family in order if isinstance(config, family.model)]
     if not candidates:
         raise ConfigError(f"a model of kind {config.kind!r} has no counterpart among {', '.join(FAMILIES)}")
@@ -72,6 +88,8 @@ def counterpart(config: ModelConfig, pad: int, origin: str | None) -> tuple[Fami
             f"the model's {', '.join(lacking[best])} {'has' if len(lacking[best]) == 1 else 'have'} no counterpart in "
             f"{candidates[best].kind}, the nearest of Hugging Face's models"
         )
+    if isinstance(config, Classifier) and task.get("kind") == "classify" and not task.get("framed"):
+        raise ConfigError("the model reads texts sentence by sentence, which has no counterpart among Hugging Face's")
     return adapted[best]
 
 
@@ -83,6 +101,15 @@ def adapted(weights: Mapping[str, Tensor], config: ModelConfig, say: Say) -> dic
     if new := [name for name in own if name not in weights]:
         say(f"written as zeros, for the class that opens the folder has them: {', '.join(new)}")
     return {name: weights[name] if name in weights else torch.zeros(shape.shape) for name, shape in own.items()}
+
+
+def on_their_scale(weights: dict[str, Tensor], scale: Scale | None) -> dict[str, Tensor]:
+    """Of a model that learnt scores from 0 to 1, such that it gives them as they are."""
+    if scale is None:
+        return weights
+    size = scale.high - scale.low
+    moved = {"output.weight": size * weights["output.weight"], "output.bias": scale.low + size * weights["output.bias"]}
+    return {**weights, **moved}
 
 
 # --- the tokenizer ----------------------------------------------------------------------------------------------------
@@ -108,7 +135,8 @@ def special_names(tokenizer: Tokenizer) -> dict[str, str]:
 def write_tokenizer(folder: Path, tokenizer: Tokenizer, model: Model, longest: int | None, imported: bool) -> None:
     """`tokenizer.json` with how texts are framed, and which special token is for what. A tokenizer that was imported
     with its model frames them as it did at home; one that a model of ours was trained with, as we read them."""
-    names, segmented = special_names(tokenizer), isinstance(model, EncoderModel) and model.segmented
+    names, encoder = special_names(tokenizer), encoder_in(model)
+    segmented = encoder is not None and encoder.segmented
     about: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     about["model_input_names"] = ["input_ids", *(["token_type_ids"] if segmented else []), "attention_mask"]
     about |= {theirs: name for role, name in names.items() for theirs in ROLES[role]}
@@ -118,7 +146,7 @@ def write_tokenizer(folder: Path, tokenizer: Tokenizer, model: Model, longest: i
         about["model_max_length"] = longest
     backend = tokenizers.Tokenizer.from_str(with_greedy_mask(tokenizer))
     framed = backend.num_special_tokens_to_add(False) > 0
-    if isinstance(model, EncoderModel) and not (framed and (imported or tokenizer.closes)):
+    if encoder is not None and not (framed and (imported or tokenizer.closes)):
         backend.post_processor = reading_template(tokenizer, segmented)
     elif not framed and tokenizer.opens:
         backend.post_processor = writing_template(tokenizer)
@@ -137,12 +165,13 @@ def with_greedy_mask(tokenizer: Tokenizer) -> str:
 
 
 def reading_template(tokenizer: Tokenizer, segmented: bool) -> processors.PostProcessor:
-    """As `Tokenizer.framed` and `Tokenizer.paired` have it: two segments, or two ends between the texts."""
+    """As `Tokenizer.framed` and `Tokenizer.paired` have it: two segments, or as many ends between the texts."""
     start, end = tokenizer.token(tokenizer.start), tokenizer.token(tokenizer.end)
+    between, second = [end] * len(tokenizer.between(segmented)), int(segmented)
     return template(
         tokenizer,
         single=f"{start} $A {end}",
-        pair=f"{start} $A {end} $B:1 {end}:1" if segmented else f"{start} $A {end} {end} $B {end}",
+        pair=" ".join([start, "$A", end, *between, f"$B:{second}", f"{end}:{second}"]),
     )
 
 
@@ -164,9 +193,9 @@ def write_json(path: Path, data: Any) -> None:
 # --- sentence-transformers --------------------------------------------------------------------------------------------
 
 
-def write_sentences(folder: Path, width: int, about: Mapping[str, Any]) -> None:
+def write_sentences(folder: Path, config: ModelConfig, about: Mapping[str, Any]) -> None:
     """How a text becomes one vector, as sentence-transformers keep it, where the run says so."""
-    if "pool" not in about:
+    if "pool" not in about or not isinstance(config, TextModelConfig):
         return
     steps = ["Transformer", "Pooling", *(["Normalize"] if about.get("normalised") else [])]
     paths = ["" if i == 0 else f"{i}_{name}" for i, name in enumerate(steps)]
@@ -178,7 +207,7 @@ def write_sentences(folder: Path, width: int, about: Mapping[str, Any]) -> None:
         ],
     )
     modes = {old: new == about["pool"] for old, new in POOLS.items()}
-    write_json(folder / paths[1] / "config.json", {"word_embedding_dimension": width, **modes})
+    write_json(folder / paths[1] / "config.json", {"word_embedding_dimension": config.width, **modes})
     if "longest" in about:
         reading = {"max_seq_length": about["longest"], "do_lower_case": False}
         write_json(folder / "sentence_bert_config.json", reading)

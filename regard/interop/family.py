@@ -26,7 +26,9 @@ ACTIVATIONS = {  # theirs → ours; of several names for one, the first is writt
     "relu2": "relu2",
 }
 GATES = {"silu": "swiglu", "swish": "swiglu", "gelu": "geglu", "relu": "reglu", "sigmoid": "glu"}
-NO_MATTER = {"init", "dropout", "weight_dropout", "hidden_dropout", "layout"}  # for what a trained model gives
+NO_MATTER = {  # for what a trained model gives
+    *("init", "layout", "dropout", "weight_dropout", "hidden_dropout", "pooled_dropout", "states_dropout")
+}
 
 
 @dataclass(frozen=True)

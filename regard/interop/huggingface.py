@@ -17,6 +17,7 @@ from regard.data.files import DataError
 from regard.interop.decoders import GPT2, LLAMA
 from regard.interop.encoders import BERT, DISTILBERT, ROBERTA
 from regard.interop.family import Family, Fields
+from regard.interop.labellers import above, label_names, labeller_of
 from regard.interop.rules import gathered, shapes_of, used
 from regard.interop.vocabularies import read_json, read_object
 from regard.interop.xlnet import XLNET
@@ -32,8 +33,8 @@ POOLS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}  #
 
 @dataclass
 class Found:
-    """A model from elsewhere: our config and weights, how many tokens it reads, what else is worth keeping, and which
-    tensors were left out."""
+    """A model from elsewhere: our config and weights, how many tokens it reads, what else is worth keeping, which
+    tensors were left out; and of one that gives labels, their names and the tasks it may be for."""
 
     family: str
     config: ModelConfig
@@ -41,6 +42,8 @@ class Found:
     longest: int
     sections: dict[str, Any] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
+    labels: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
 
 
 class Shards(Mapping[str, Tensor]):
@@ -77,8 +80,12 @@ def read_model(folder: Path) -> Found:
     kind = str(values.get("model_type"))
     if kind not in FAMILIES:
         raise DataError(f"{path}: a model of type {kind!r} is not known here: {nearest(kind, FAMILIES)}")
-    family = FAMILIES[kind]
-    found = converted(family, Fields(values, str(path)), open_weights(folder, family), str(folder))
+    family, given = FAMILIES[kind], Fields(values, str(path))
+    labeller = labeller_of(given, family)
+    if labeller is not None:
+        found = converted(above(labeller), given, open_weights(folder, family), str(folder))
+        return replace(found, labels=label_names(given), tasks=labeller.tasks)
+    found = converted(family, given, open_weights(folder, family), str(folder))
     return replace(found, sections=sentence_sections(folder))
 
 

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import Run, RunError, write_tensors
+from regard.checkpoint import Run, RunError, Scale, keep_labels, write_tensors
 from regard.config import to_dict
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.interop import huggingface, llama2c, vocabularies
 from regard.interop.huggingface import Found
-from regard.models import Encoder, TextModelConfig, TextWriterConfig, TwoStream
+from regard.models import Encoder, TextWriterConfig, TwoStream
 
 Say = Callable[[str], None]
 
+LONGEST_TEXT = 384  # tokens of a text, or of a window of one, that is labelled, unless trained on fewer
 LONGEST_CONTEXT = 2048  # tokens in sight of a language model whose positions could go on, unless trained on fewer
 
 CLOSED = 3  # segments of a pair in XLNet's way: the first text, the second, the start behind them
@@ -32,14 +33,16 @@ class Imported:
     tokenizer: Tokenizer
 
 
-def import_source(source: str | Path, run: str | Path, say: Say | None = None) -> Imported:
-    """Make a run folder of a model and its tokenizer, or one with a tokenizer alone. `say` hears what is not read."""
+def import_source(source: str | Path, run: str | Path, say: Say | None = None, task: str | None = None) -> Imported:
+    """Make a run folder of a model and its tokenizer, or one with a tokenizer alone. `say` hears what is not read.
+    `task` is what a model that gives labels is for, where its class does not tell: texts or pairs of them."""
     path, folder = Path(source), Run(run)
     if not path.exists():
         raise DataError(f"there is no file or folder {path}")
     if folder.exists():
         raise RunError(f"{folder.path} already holds something; name another --run, or remove it")
     found, tokenizer, form = read_source(path)
+    purpose = purpose_of(found, task)
     folder.path.mkdir(parents=True, exist_ok=True)
     tokenizer.save(folder.tokenizer_path)
     if found is None:
@@ -47,7 +50,12 @@ def import_source(source: str | Path, run: str | Path, say: Say | None = None) -
     if found.unread and say is not None:
         say(f"left out, for they are the head of another task, which is not read: {', '.join(found.unread)}")
     write_tensors(folder.weights_path, found.weights)
-    folder.write_config(sections(found, tokenizer, {"format": form, "family": found.family, "source": path.name}))
+    if found.labels and purpose != "answer":
+        keep_labels(folder.path, found.labels if len(found.labels) > 1 else ("score",))
+    if purpose == "pair" and len(found.labels) == 1:
+        Scale(0.0, 1.0).write(folder.path)
+    origin = {"format": form, "family": found.family, "source": path.name}
+    folder.write_config(sections(found, tokenizer, purpose, origin))
     return Imported(folder, found.family, sum(weight.numel() for weight in found.weights.values()), tokenizer)
 
 
@@ -66,14 +74,25 @@ def read_source(path: Path) -> tuple[Found | None, Tokenizer, str]:
     return None, vocabularies.made(vocabularies.read_file(path), str(path)), "tokenizer"
 
 
+def purpose_of(found: Found | None, task: str | None) -> str | None:
+    """The task of a model that gives labels. One that gives a single score tells how two texts relate."""
+    tasks = () if found is None else found.tasks
+    if found is not None and len(found.labels) == 1:
+        tasks = tasks[1:]
+    if task is not None and task not in tasks:
+        raise DataError(f"task {task}: the model is for {' or '.join(tasks) or 'no task of labels'}")
+    return task or next(iter(tasks), None)
+
+
 def vocabulary(found: Found) -> int:
-    assert isinstance(found.config, TextModelConfig)
-    return found.config.vocabulary
+    text = found.config.text()
+    assert text is not None
+    return text.vocabulary
 
 
 def check_segments(found: Found, tokenizer: Tokenizer, where: Path) -> None:
     """Refuse a tokenizer that closes texts for a model whose table has no row for the segment of their start."""
-    there = getattr(getattr(found.config, "embedding", None), "segments", 0)
+    there = getattr(getattr(found.config.text(), "embedding", None), "segments", 0)
     if tokenizer.closes and 0 < there < CLOSED:
         raise DataError(
             f"{where}: its tokenizer marks {CLOSED} segments where its model has {there}: they do not belong together; "
@@ -81,11 +100,14 @@ def check_segments(found: Found, tokenizer: Tokenizer, where: Path) -> None:
         )
 
 
-def sections(found: Found, tokenizer: Tokenizer, origin: dict[str, str]) -> dict[str, Any]:
+def sections(found: Found, tokenizer: Tokenizer, purpose: str | None, origin: dict[str, str]) -> dict[str, Any]:
     """Of the run's config. What writes on from a text is a language model; what reads one finds masked words if it has
     a head, or predicts them in any order if it has two streams, and has no task without a head."""
     about: dict[str, Any] = {"model": to_dict(found.config), "tokenizer": tokenizer.fingerprint, "origin": origin}
-    if isinstance(found.config, TextWriterConfig):
+    if purpose is not None:
+        framed = {"framed": True} if purpose == "classify" else {}
+        about["task"] = {"kind": purpose, "max_length": min(found.longest, LONGEST_TEXT), **framed}
+    elif isinstance(found.config, TextWriterConfig):
         about["task"] = {"kind": "lm", "context": min(found.longest, LONGEST_CONTEXT)}
     elif isinstance(found.config, TwoStream) and found.config.head is not None and tokenizer.mask is not None:
         about["task"] = {"kind": "plm", "context": found.longest}

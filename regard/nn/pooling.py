@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -43,16 +44,20 @@ class Pool(nn.Module):
 
 @dataclass(frozen=True)
 class FirstToken(PoolConfig, kind="first"):
-    """tanh of a dense layer on the first token, BERT's [CLS]. arXiv:1810.04805"""
+    """A dense layer on the first token, BERT's [CLS], and an activation: tanh in BERT, arXiv:1810.04805, ReLU where
+    DistilBERT classifies."""
+
+    activation: Literal["tanh", "relu"] = "tanh"
 
     def build(self, width: int) -> Pool:
-        return FirstTokenPool(width)
+        return FirstTokenPool(width, self.activation)
 
 
 class FirstTokenPool(Pool):
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, activation: Literal["tanh", "relu"]) -> None:
         super().__init__()
         self.dense = Linear(width, width)
+        self.activation = torch.tanh if activation == "tanh" else torch.relu
 
     def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
         if keep is None:
@@ -60,8 +65,7 @@ class FirstTokenPool(Pool):
         else:  # in a left-padded row the first token is not in the first column
             column = keep.int().argmax(-1)
             first = states.take_along_dim(column[:, None, None], dim=1).squeeze(1)
-        pooled: Tensor = self.dense(first).tanh()
-        return pooled
+        return self.activation(self.dense(first))
 
     def shares(self, count: int) -> list[float]:
         return [1.0, *[0.0] * (count - 1)]

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
-import string
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -145,44 +141,3 @@ def read_windows(
         for length, part in zip(lengths, parts, strict=True)
     ]
     return logits, places, keep
-
-
-# --- scores -----------------------------------------------------------------------------------------------------------
-
-ARTICLES = re.compile(r"\b(a|an|the)\b")
-
-
-def plain(text: str) -> list[str]:
-    """Words without case, punctuation and articles, as SQuAD compares answers."""
-    letters = "".join(letter for letter in text.lower() if letter not in string.punctuation)
-    return ARTICLES.sub(" ", letters).split()
-
-
-def exact(found: str, right: Iterable[str]) -> float:
-    """Whether it equals one of the right answers; where there is none, whether none was given."""
-    return float(any(plain(found) == plain(one) for one in list(right) or [""]))
-
-
-def overlap(found: str, right: Iterable[str]) -> float:
-    """The F1 of its words against the right answer that it is nearest to."""
-    return max(_f1(plain(found), plain(one)) for one in list(right) or [""])
-
-
-def _f1(found: list[str], right: list[str]) -> float:
-    if not found or not right:
-        return float(found == right)
-    shared = (Counter(found) & Counter(right)).total()
-    return 2 * shared / (len(found) + len(right))
-
-
-def answer_scores(found: Sequence[str], right: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Exact match and F1, as shares; also of the questions that have an answer alone."""
-    exacts = np.array([exact(*one) for one in zip(found, right, strict=True)])
-    shares = np.array([overlap(*one) for one in zip(found, right, strict=True)])
-    answered = np.array([bool(one) for one in right])
-    scores = {"f1": float(shares.mean()), "exact": float(exacts.mean())}
-    if answered.any():
-        scores["f1_answered"] = float(shares[answered].mean())
-    if not answered.all():
-        scores["none_right"] = float(exacts[~answered].mean())
-    return scores

@@ -22,7 +22,8 @@ from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
 from regard.nn.device import for_use
 from regard.page.html import table
-from regard.tasks.answerer import FRAME, Answerer, Window, answer_scores, exact, read_windows, windows
+from regard.tasks.answer_scores import answer_scores, exact
+from regard.tasks.answerer import FRAME, Answerer, Window, read_windows, windows
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.embedding import by_tokens
 from regard.tasks.examples import QuestionData

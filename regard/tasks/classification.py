@@ -27,15 +27,22 @@ from regard.tasks.classification_report import report
 from regard.tasks.correlation import matthews
 from regard.tasks.embedding import FRAME
 from regard.tasks.examples import LabelledData
-from regard.tasks.labels import accuracy, macro_f1
-from regard.tasks.text_classifier import TextClassifier, find_labels, judged, numbers_of, read_rows, say_unbalanced
+from regard.tasks.labels import accuracy, class_weights, macro_f1
+from regard.tasks.text_classifier import (
+    ADVICE,
+    WEIGHED,
+    TextClassifier,
+    find_labels,
+    judged,
+    numbers_of,
+    read_rows,
+    say_unbalanced,
+)
 from regard.tasks.translator import padded
 from regard.tasks.tuning import beginning, check_length, pooling_the_start, usual_dropout, usual_pool
 
 CHUNK = 2_000  # texts that are tokenized at once
 SAMPLES = 5
-ADVICE = "look at macro_f1 and matthews"
-WEIGHED = "--balanced weighs each label by how rare it is"
 SHOWN = 240  # letters of a text in a sample; short ones are chosen, if there are any
 
 
@@ -121,7 +128,7 @@ class ClassificationTask:
             self.write_tokens(tokens, say)
         self.store = Store.open(tokens)
         self.train_labels = torch.from_numpy(np.array([int(row[0]) for row in self.rows(1, range(len(self.store)))]))
-        self.weights = self.class_weights() if config.balanced else None
+        self.weights = class_weights(self.train_labels, len(self.labels)) if config.balanced else None
         if not config.balanced:
             say_unbalanced([self.labels[i] for i in self.train_labels.tolist()], "training texts", WEIGHED, say)
         self.valid_rows: list[list[int]] | None = None
@@ -151,11 +158,6 @@ class ClassificationTask:
         if cut:
             long = f"have more than {self.config.max_length:,} tokens"
             say(f"{cut:,} of {len(store):,} training texts {long} and are read up to there (max_length)")
-
-    def class_weights(self) -> Tensor:
-        """(labels,): one over how often each class occurs; their mean over the training texts is 1."""
-        counts = torch.bincount(self.train_labels, minlength=len(self.labels)).clamp(min=1)
-        return len(self.train_labels) / (len(self.labels) * counts.float())
 
     def fit(self, model: ModelConfig) -> ModelConfig:
         fitted = change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.labels)})

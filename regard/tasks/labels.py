@@ -1,4 +1,4 @@
-"""Names of labels: kept in the run folder, and what is right about the ones that a model gives."""
+"""Names of labels: kept in the run folder, how rare each is, and what is right about the ones that a model gives."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
+from torch import Tensor
+
 from regard.checkpoint import LABELS, read_labels, write_labels
 
-__all__ = ["LABELS", "LabelScore", "accuracy", "label_scores", "macro_f1", "read_labels", "write_labels"]
+__all__ = [
+    "LABELS",
+    "LabelScore",
+    "accuracy",
+    "class_weights",
+    "label_scores",
+    "macro_f1",
+    "read_labels",
+    "write_labels",
+]
 
 
 @dataclass(frozen=True)
@@ -48,3 +60,10 @@ def macro_f1(gold: Sequence[str], found: Sequence[str]) -> float:
     """The mean of the labels' F1: a rare label counts as much as a frequent one."""
     scores = label_scores(gold, found)
     return sum(score.f1 for score in scores) / len(scores)
+
+
+def class_weights(given: Tensor, labels: int) -> Tensor:
+    """(labels,): one over how often each occurs among those that were `given` by number, so that all count alike; their
+    mean over what was given is 1."""
+    counts = torch.bincount(given, minlength=labels).clamp(min=1)
+    return len(given) / (labels * counts.float())

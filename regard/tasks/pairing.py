@@ -29,9 +29,9 @@ from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.classification_report import classes, taken
 from regard.tasks.correlation import correlations, matthews
 from regard.tasks.examples import JudgedData
-from regard.tasks.labels import accuracy, label_scores, macro_f1
+from regard.tasks.labels import accuracy, class_weights, label_scores, macro_f1
 from regard.tasks.pair_judge import FRAME, PairJudge, TextPair, pair_tokens, read_pairs
-from regard.tasks.text_classifier import find_labels, numbers_of, say_unbalanced
+from regard.tasks.text_classifier import ADVICE, WEIGHED, find_labels, numbers_of, say_unbalanced
 from regard.tasks.tuning import beginning, check_length, pooling_the_start, usual_dropout, usual_pool
 
 CHUNK = 2_000  # pairs that are tokenized at once
@@ -48,7 +48,8 @@ class Pairing(TaskConfig, kind="pair"):
     """Tell what two texts are to each other: one of the labels that the training pairs have, or a score.
 
     Labels are scores where the data set says so, or with `scored`. Pairs of more than `max_length` tokens are cut, the
-    longer text first; how many are is said. A batch has at most `batch_texts` pairs.
+    longer text first; how many are is said. A batch has at most `batch_texts` pairs. `balanced` weighs each label by
+    how rare it is, so that all count alike.
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {
@@ -73,6 +74,7 @@ class Pairing(TaskConfig, kind="pair"):
     lower: bool = True
     max_length: Size = 256
     batch_texts: Size = 32
+    balanced: bool = False
 
     def check(self) -> None:
         if self.max_length <= FRAME + 1:
@@ -113,8 +115,9 @@ class PairingTask:
         self.metrics = {name: config.metrics[name] for name in (OF_SCORES if self.scale else OF_LABELS)}
         self.right = self.targets(self.valid, "validation")
         if self.scale is None:
-            advice = "look at macro_f1 and matthews"
-            say_unbalanced([pair.label for pair in self.valid], "validation pairs", advice, say)
+            say_unbalanced([pair.label for pair in self.valid], "validation pairs", ADVICE, say)
+        elif config.balanced:
+            raise ConfigError("balanced: pairs with a score have no labels to weigh; leave it out")
         if not self.run.tokenizer_path.exists():
             say("training the tokenizer")
             texts = _Texts(config.train.pairs())
@@ -124,6 +127,7 @@ class PairingTask:
             say("tokenizing")
             self.write_tokens(folder / TOKENS, say)
         self.store = Store.open(folder / TOKENS)
+        self.weights = self.label_weights(say)
         self.valid_rows, _ = pair_tokens(self.tokenizer, texts_of(self.valid), config.max_length - FRAME)
 
     def find_labels(self, folder: Path) -> None:
@@ -170,6 +174,17 @@ class PairingTask:
                 f"{cut:,} of {len(store):,} training pairs have more than {self.config.max_length:,} tokens and are cut"
             )
 
+    def label_weights(self, say: Say) -> Tensor | None:
+        """Of a balanced training; of another it is said where its labels are far from even."""
+        if self.scale is not None:
+            return None
+        every = np.arange(len(self.store))
+        given = torch.tensor([int(mark[0]) for mark in self.store.rows(2, every)])
+        if self.config.balanced:
+            return class_weights(given, len(self.labels))
+        say_unbalanced([self.labels[i] for i in given.tolist()], "training pairs", WEIGHED, say)
+        return None
+
     def fit(self, model: ModelConfig) -> ModelConfig:
         fitted = change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.labels)})
         return pooling_the_start(fitted, self.tokenizer)
@@ -184,7 +199,8 @@ class PairingTask:
         rows = list(zip(firsts, seconds, strict=True))
         found = read_pairs(cast(TextLabeller, model), self.tokenizer, rows).float()  # type: ignore[arg-type]
         right = torch.tensor([int(mark[0]) for mark in marks], device=found.device)
-        loss = F.mse_loss(found[:, 0], right / STEPS) if self.scale else F.cross_entropy(found, right)
+        weights = None if self.weights is None else self.weights.to(found.device)
+        loss = F.mse_loss(found[:, 0], right / STEPS) if self.scale else F.cross_entropy(found, right, weights)
         count = sum(len(first) + len(second) for first, second in rows) + FRAME * len(rows)
         return loss * count, count
 

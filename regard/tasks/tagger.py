@@ -57,8 +57,11 @@ class WordTagger:
         self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None
     ) -> list[list[str]]:
         """The tags of sentences that are split into words; `done` hears how many more are tagged."""
-        found = self.scores(sentences, batch, done)
-        return [[self.names[i] for i in logits.argmax(-1).tolist()] for logits in found]
+        return [self.chosen(logits) for logits in self.scores(sentences, batch, done)]
+
+    def chosen(self, logits: Tensor) -> list[str]:
+        """The likeliest tag of each word, by its logits (words, tags)."""
+        return [self.names[i] for i in logits.argmax(-1).tolist()]
 
     @torch.no_grad()
     def scores(

@@ -27,7 +27,7 @@ from regard.page.svg import bar_chart
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.entities import count_entities, scheme_of
 from regard.tasks.examples import TaggedData
-from regard.tasks.labels import LABELS, accuracy, label_scores, macro_f1, read_labels, write_labels
+from regard.tasks.labels import LABELS, accuracy, class_weights, label_scores, macro_f1, read_labels, write_labels
 from regard.tasks.tagger import FRAME, WordTagger, told, written
 from regard.tasks.translator import padded
 from regard.tasks.tuning import beginning, check_length, usual_dropout
@@ -44,7 +44,7 @@ class Tagging(TaskConfig, kind="tag"):
 
     Sentences of more than `max_length` tokens are dropped from training, and counted. Word pieces are the usual ones:
     they fall alike on words of a file and on running text. Where tags mark entities (`entities.scheme_of`), these are
-    scored too.
+    scored too. `balanced` weighs each tag by how rare it is, so that all count alike.
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {
@@ -65,6 +65,7 @@ class Tagging(TaskConfig, kind="tag"):
     tokenizer: Kind = "wordpiece"
     pieces: Size | None = None
     max_length: Size = 256
+    balanced: bool = False
 
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, Tagger):
@@ -114,6 +115,11 @@ class TaggingTask:
             say("tokenizing")
             self.write_tokens(folder / TOKENS, say)
         self.store = Store.open(folder / TOKENS)
+        self.weights = self.tag_weights() if config.balanced else None
+
+    def tag_weights(self) -> Tensor:
+        marks = np.concatenate(list(self.store.rows(1, np.arange(len(self.store)))))
+        return class_weights(torch.from_numpy(marks[marks > 0].astype(np.int64) - 1), len(self.names))
 
     def say_unknown(self, say: Say) -> None:
         unknown = Counter(tag for sentence in self.valid for tag in sentence.tags if tag not in self.numbers)
@@ -160,12 +166,14 @@ class TaggingTask:
         labels, _ = padded(marks, device)
         logits = told(cast(TokenLabeller, model), self.tokenizer, *padded(rows, device)).flatten(0, 1)
         targets = torch.where(labels == 0, IGNORED, labels - 1).flatten()
-        loss = F.cross_entropy(logits.float(), targets, ignore_index=IGNORED, reduction="sum")
+        weights = None if self.weights is None else self.weights.to(device)
+        loss = F.cross_entropy(logits.float(), targets, weights, ignore_index=IGNORED, reduction="sum")
         return loss, sum(int((row > 0).sum()) for row in marks)
 
     def validate(self, model: Model) -> Validation:
-        logits = self.tagger(model).scores([sentence.words for sentence in self.valid])
-        found = [[self.names[i] for i in one.argmax(-1).tolist()] for one in logits]
+        tagger = self.tagger(model)
+        logits = tagger.scores([sentence.words for sentence in self.valid])
+        found = [tagger.chosen(one) for one in logits]
         samples = [
             {
                 "source": " ".join(sentence.words),

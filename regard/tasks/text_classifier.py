@@ -30,6 +30,8 @@ NAMED = 10  # labels that a message names
 BATCH_TOKENS = 8192  # that are read at once, padding included
 MANY = 100  # labels: as many as there are texts, they are no classes
 UNBALANCED = 0.9  # the share of one label from which on it is said
+ADVICE = "look at macro_f1 and matthews"
+WEIGHED = "--balanced weighs each label by how rare it is"
 
 
 class TextClassifier:

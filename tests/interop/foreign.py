@@ -77,10 +77,11 @@ def roberta(folder: Path, kind: str = "RobertaForMaskedLM", **changes: Any) -> A
     return save(getattr(transformers, kind)(transformers.RobertaConfig(**{**given, **changes})), folder)
 
 
-def distilbert(folder: Path, kind: str = "DistilBertForMaskedLM") -> Any:
+def distilbert(folder: Path, kind: str = "DistilBertForMaskedLM", **changes: Any) -> Any:
     size = wordpiece_file(folder, do_lower_case=True)
     sizes = {"vocab_size": size, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48}
-    return save(getattr(transformers, kind)(transformers.DistilBertConfig(**sizes, max_position_embeddings=40)), folder)
+    config = transformers.DistilBertConfig(**{**sizes, "max_position_embeddings": 40, **changes})
+    return save(getattr(transformers, kind)(config), folder)
 
 
 def llama(folder: Path, **changes: Any) -> Any:

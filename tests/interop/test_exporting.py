@@ -18,7 +18,7 @@ from regard.config import change, to_dict  # noqa: E402
 from regard.data.tokenizers import Tokenizer  # noqa: E402
 from regard.interop import export_huggingface, import_source  # noqa: E402
 from regard.interop.vocabularies import read_tokenizer  # noqa: E402
-from regard.models import ModelConfig, TextModelConfig  # noqa: E402
+from regard.models import ModelConfig  # noqa: E402
 from regard.models.encoder import own_segments  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from tests.helpers import SMALL, built  # noqa: E402
@@ -34,7 +34,7 @@ def write_run(folder: Path, config: ModelConfig, kind: Any = "bpe", mask: bool =
 
 
 def write_both(folder: Path, config: ModelConfig, tokenizer: Tokenizer, **sections: Any) -> Path:
-    assert isinstance(config, TextModelConfig)
+    assert config.text() is not None
     model = built(change(config, {"vocabulary": tokenizer.vocabulary}))
     run = Run(folder)
     run.write_config({"model": to_dict(model.config), **sections})

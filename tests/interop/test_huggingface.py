@@ -321,12 +321,10 @@ def test_a_model_with_more_rows_than_pieces_has_pieces_that_no_text_becomes(tmp_
 @pytest.mark.parametrize(
     ("make", "kind", "head"),
     [
-        (foreign.bert, "BertForSequenceClassification", "classifier.bias, classifier.weight"),
-        (foreign.bert, "BertForTokenClassification", "classifier.bias, classifier.weight"),
-        (foreign.bert, "BertForQuestionAnswering", "qa_outputs.bias, qa_outputs.weight"),
-        (foreign.roberta, "RobertaForSequenceClassification", "classifier.dense.bias, classifier.dense.weight, "),
-        (foreign.distilbert, "DistilBertForSequenceClassification", "classifier.bias, classifier.weight, pre_cl"),
-        (foreign.xlnet, "XLNetForSequenceClassification", "logits_proj.bias, logits_proj.weight, sequence_summary."),
+        (foreign.bert, "BertForMultipleChoice", "classifier.bias, classifier.weight"),
+        (foreign.roberta, "RobertaForMultipleChoice", "classifier.bias, classifier.weight"),
+        (foreign.distilbert, "DistilBertForMultipleChoice", "classifier.bias, classifier.weight, pre_cl"),
+        (foreign.xlnet, "XLNetForMultipleChoice", "logits_proj.bias, logits_proj.weight, sequence_summary."),
     ],
 )
 def test_the_head_of_another_task_is_left_out_and_named(

@@ -102,7 +102,7 @@ def test_a_reader_is_trained_from_an_imported_encoder(tmp_path: Path, regard: Sa
 
 
 def test_import_says_which_head_it_does_not_read(tmp_path: Path, regard: Say) -> None:
-    foreign.bert(tmp_path / "in", "BertForSequenceClassification")
+    foreign.bert(tmp_path / "in", "BertForMultipleChoice")
     code, _, err = regard("import", tmp_path / "in", "--run", tmp_path / "run")
     assert code == 0
     assert err.startswith("left out, for they are the head of another task, which is not read: classifier.bias, ")

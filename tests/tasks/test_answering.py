@@ -8,6 +8,7 @@ import random
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -18,8 +19,10 @@ from regard.data.questions import Question, QuestionFile, open_questions
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.spans import LONGEST, best_span
 from regard.models import Tagger, TaggerModel
-from regard.tasks.answerer import answer_scores, exact, overlap, read_windows, windows
+from regard.tasks.answer_scores import answer_scores, exact, judged_answers, overlap
+from regard.tasks.answerer import read_windows, windows
 from regard.tasks.answering import span_in
+from regard.tasks.certainty import intervals
 from regard.tasks.passages import joined
 from regard.zoo import get
 from tests.conftest import Say
@@ -159,11 +162,22 @@ def test_answers_are_compared_as_squad_does() -> None:
     assert scores == pytest.approx({"f1": 2 / 3, "exact": 2 / 3, "f1_answered": 0.5, "none_right": 1.0})
 
 
+def test_every_score_of_answers_has_an_interval() -> None:
+    found = ["Rome", "", "x", "Rome"] * 25
+    judged = judged_answers(found, [["Rome"], [], ["y"], []] * 25)
+    sure = intervals(judged.scores, len(found))
+    assert set(sure) == set(judged.scores()) == {"f1", "exact", "f1_answered", "none_right"}
+    assert all(low < judged.scores()[name] < high for name, (low, high) in sure.items())
+    assert np.isnan(judged.scores(np.array([0, 2]))["none_right"])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[1]", "not the JSON of SQuAD"),
-        ('{"data": [{"paragraphs": [{"context": "a", "qas": [{"id": 1}]}]}]}', "not as SQuAD has it"),
+        ("[1]", 'not the JSON of SQuAD, an object with a list "data" .a list, an object or a number stands where'),
+        ('{"date": []}', 'it has no "data"'),
+        ("{'data': []}", "Expecting property name enclosed in double quotes: line 1 column 2"),
+        ('{"data": [{"paragraphs": [{"context": "a", "qas": [{"id": 1}]}]}]}', 'SQuAD has it .it has no "answers"'),
         ('{"data": []}', "no question in it"),
     ],
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.tasks.certainty import Indices, calibration_error, interval, label_intervals
+from regard.tasks.certainty import Indices, calibration_error, interval, intervals, label_intervals, tag_intervals
 from regard.tasks.correlation import matthews
-from regard.tasks.labels import macro_f1
+from regard.tasks.labels import accuracy, macro_f1
 
 
 def test_the_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
@@ -32,6 +32,33 @@ def test_the_intervals_of_labels_hold_their_scores() -> None:
     assert intervals["matthews"][0] < matthews(names(right), names(found)) < intervals["matthews"][1]
     exact = label_intervals(right, right, labels=5)
     assert [name for name, ends in exact.items() if ends == pytest.approx((1.0, 1.0))] == list(intervals)
+
+
+def test_the_intervals_of_tags_are_over_sentences() -> None:
+    random = np.random.default_rng(0)
+    gold = [names(random.integers(0, 3, random.integers(1, 9))) for _ in range(200)]
+    found = [tags if random.random() < 0.7 else names(random.integers(0, 4, len(tags))) for tags in gold]
+    flat, others = [tag for tags in gold for tag in tags], [tag for tags in found for tag in tags]
+    sure = tag_intervals(gold, found)
+
+    def drawn(chosen: Indices) -> dict[str, float]:
+        pair = [[tag for i in chosen for tag in tags[i]] for tags in (gold, found)]
+        return {"accuracy": accuracy(*pair), "macro_f1": macro_f1(*pair)}
+
+    by_hand = intervals(drawn, len(gold))
+    for name, score in (("accuracy", accuracy(flat, others)), ("macro_f1", macro_f1(flat, others))):
+        assert sure[name] == pytest.approx(by_hand[name])
+        assert sure[name][0] < score < sure[name][1]
+    word = interval(lambda chosen: float(np.mean(np.array(flat)[chosen] == np.array(others)[chosen])), len(flat))
+    wide, narrow = (high - low for low, high in (sure["accuracy"], word))
+    assert wide > 1.2 * narrow  # wrong words stand together
+
+
+def test_a_score_that_a_sample_cannot_have_does_not_spoil_its_interval() -> None:
+    few = np.array([1.0, np.nan, np.nan, np.nan])
+    low, high = intervals(lambda chosen: {"share": float(np.nanmax(few[chosen], initial=0))}, 4)["share"]
+    assert (low, high) == (0, 1)
+    assert interval(lambda chosen: 1.0 if 0 in chosen else float("nan"), 4) == (1, 1)
 
 
 def test_probabilities_that_come_true_are_calibrated() -> None:

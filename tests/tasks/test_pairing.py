@@ -17,7 +17,9 @@ from regard.data.catalogue import open_data
 from regard.data.files import DataError
 from regard.data.judged import JudgedFile
 from regard.tasks.correlation import matthews, pearson, ranks, spearman
+from regard.tasks.examples import JudgedData
 from regard.tasks.pair_judge import shortened
+from regard.tasks.pairing import Pairing
 from tests.conftest import Say
 
 ANSWERS = {"yes": "agree", "no": "differ"}
@@ -86,6 +88,17 @@ def test_the_command_line_judges_pairs_and_lines(home: Path, regard: Say, monkey
     assert score == pytest.approx(1, abs=0.4)
 
 
+def test_rare_labels_count_as_much_where_it_is_balanced(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("a\tb\tx\n" * 19 + "a\tc\ty\n")
+    data = JudgedData(file=str(tmp_path / "a.tsv"))
+    task = Pairing(train=data, valid=data, balanced=True).open(tmp_path / "run", lambda text: None)
+    assert task.weights is not None
+    assert task.weights.tolist() == pytest.approx([20 / 38, 10])
+    said: list[str] = []
+    assert Pairing(train=data, valid=data).open(tmp_path / "other", said.append).weights is None
+    assert any("95.0% of the training pairs have the label 'x'" in text and "--balanced" in text for text in said)
+
+
 @pytest.mark.parametrize(
     ("words", "lines", "message"),
     [
@@ -113,6 +126,7 @@ def test_what_is_no_pair_is_refused(
         ("a\tb\n", "a\tb\tx\n", [], "line 1: no tab between text_b and label"),
         ("a\tc\t1\na\tb\tx\n", "a\tb\t1\n", ["--scored"], "line 2: the pair 'a' has 'x' where a score is needed"),
         ("a\tb\t1\na\tc\t1\n", "a\tb\t1\n", ["--scored"], "all training pairs have the score 1"),
+        ("a\tb\t1\na\tc\t2\n", "a\tb\t1\n", ["--scored", "--balanced"], "have no labels to weigh"),
         ("a\t\tx\n", "a\tb\tx\n", [], "line 1: one of the two texts is empty"),
         ("".join(f"a\tb\t{i}.5\n" for i in range(60)), "a\tb\t1.5\n", [], "all of them numbers: are they --scored?"),
     ],

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import regard as library
 from regard.checkpoint import Run
@@ -66,6 +68,8 @@ def test_it_is_scored_by_tag(folder: Path, regard: Say) -> None:
     assert set(result["tags"]) == {"UP", "DOWN", "LAST"}
     assert result["words"] == sum(one["words"] for one in result["tags"].values())
     assert result["tags"]["LAST"]["words"] == result["sentences"] == 60
+    assert result["intervals"]["accuracy"][0] <= result["accuracy"] <= result["intervals"]["accuracy"][1]
+    assert 0 <= result["calibration_error"] < 0.2
     code, out, _ = regard("evaluate", folder / "run", "--data", folder / "test.tsv")
     assert code == 0
     assert "macro-F1" in out
@@ -140,6 +144,22 @@ def test_a_sentence_too_long_for_the_model_is_tagged_in_parts(folder: Path) -> N
     assert [len(tags) for tags in found] == [15, 1, 0]
     assert found[0][:3] == whole.tags([["deux", "un", "trois"]])[0]
     assert short.tags([["un" * 50]]) == [[short.tags([["un" * 50]])[0][0]]]
+
+
+def test_rare_tags_count_as_much_where_it_is_balanced(folder: Path, tmp_path: Path) -> None:
+    where, model = TaggedData(file=str(folder / "train.tsv")), load_tagger(folder / "run").model
+    task = Tagging(train=where, valid=where, balanced=True).open(tmp_path / "run", print)
+    plain = Tagging(train=where, valid=where).open(tmp_path / "plain", print)
+    counts = Counter(tag for one in tagged(500, 0) for tag in one.tags)
+    assert task.weights is not None
+    for name, weight in zip(task.names, task.weights.tolist(), strict=True):
+        assert weight == pytest.approx(counts.total() / (3 * counts[name]))
+    indices = np.arange(20)
+    (weighed, count), (even, other) = task.loss(model, indices), plain.loss(model, indices)
+    assert count == other
+    assert weighed != even
+    task.weights = torch.ones(3)
+    torch.testing.assert_close(task.loss(model, indices)[0], even)
 
 
 def test_batches_change_nothing(folder: Path) -> None:
