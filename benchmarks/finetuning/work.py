@@ -19,6 +19,11 @@ class Job:
     seconds: float
     seed: int
 
+    @property
+    def recipe(self) -> Path:
+        """Ours for the set."""
+        return Path(__file__).parents[2] / "recipes" / f"{self.data}-minilm.yaml"
+
     def file(self, split: str) -> Path:
         return self.home / self.data / f"{split}.jsonl"
 

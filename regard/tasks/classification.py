@@ -10,11 +10,10 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from regard.checkpoint import LABELS, TOKENS, Run, load_both, load_tokenizer, read_labels, write_labels
-from regard.config import ConfigError, Rate, Size, change
+from regard.config import ConfigError, Rate, Size, Weight, change
 from regard.data.batches import Batches
 from regard.data.labelled import Labelled
 from regard.data.pairs import skipped
@@ -27,7 +26,7 @@ from regard.tasks.classification_report import report
 from regard.tasks.correlation import matthews
 from regard.tasks.embedding import FRAME
 from regard.tasks.examples import LabelledData
-from regard.tasks.labels import accuracy, class_weights, macro_f1
+from regard.tasks.labels import accuracy, class_weights, label_loss, macro_f1
 from regard.tasks.text_classifier import (
     ADVICE,
     WEIGHED,
@@ -54,7 +53,8 @@ class Classification(TaskConfig, kind="classify"):
     A batch has at most `batch_texts`. `balanced` weighs each class by how rare it is, so that all count alike. `forget`
     is the chance with which a word is taken for an unknown one while training, so that no verdict hangs on one word.
     A `framed` text stands between the tokenizer's start and end, as encoders that begin from another run read it, and
-    is cut after `max_length` tokens; others are read sentence by sentence.
+    is cut after `max_length` tokens; others are read sentence by sentence. With `agreement` each text is read twice, by
+    other dropout, and what is said of it shall agree so strongly (R-Drop): it takes twice as long a step.
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "macro_f1": True, "matthews": True, "loss": False}
@@ -79,6 +79,7 @@ class Classification(TaskConfig, kind="classify"):
     balanced: bool = False
     forget: Rate = 0.0
     framed: bool = False
+    agreement: Weight = 0.0
 
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, LabellerConfig):
@@ -175,9 +176,11 @@ class ClassificationTask:
             tokens = self.forgotten(tokens)
         right = self.train_labels[torch.from_numpy(np.asarray(indices))].to(device)
         weights = None if self.weights is None else self.weights.to(device)
-        logits = judged(cast(TextLabeller, model), self.tokenizer, tokens, keep)
-        loss = F.cross_entropy(logits.float(), right, weights)
         count = int(tokens.numel() if keep is None else keep.sum())
+        if self.config.agreement:
+            tokens, keep = tokens.repeat(2, 1), None if keep is None else keep.repeat(2, 1)
+        logits = judged(cast(TextLabeller, model), self.tokenizer, tokens, keep)
+        loss = label_loss(logits.float(), right, weights, self.config.agreement)
         return loss * count, count
 
     def forgotten(self, tokens: Tensor) -> Tensor:

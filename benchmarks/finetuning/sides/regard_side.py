@@ -1,4 +1,4 @@
-"""This project: `regard train classify --from minilm --max-minutes N`, with all its defaults; validated at the end."""
+"""This project: `regard train classify --config recipes/SET-minilm.yaml`, judged at its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 from benchmarks.finetuning.measure import main
-from benchmarks.finetuning.work import ENDLESS, THREADS, Job, Record
+from benchmarks.finetuning.work import THREADS, Job, Record
 from benchmarks.machine import foreign_work
 from regard.checkpoint import Run
 from regard.training.recipes import make_recipe
@@ -20,9 +20,9 @@ from regard.training.session import start
 def tune(job: Job) -> Record:
     torch.set_num_threads(THREADS)
     data = {split: {"file": str(job.file(split))} for split in ("train", "valid")}
-    steps = {"max_steps": ENDLESS, "validate_every": ENDLESS, "patience": 0}
-    changes = {"seed": job.seed, "max_minutes": job.seconds / 60, **steps}
-    recipe = make_recipe("classify", data, changes=changes, initial={"run": str(job.home / "regard")})
+    changes = {"seed": job.seed, "max_minutes": job.seconds / 60}
+    initial = {"run": str(job.home / "regard")}
+    recipe = make_recipe("classify", data, file=job.recipe, changes=changes, initial=initial)
     with TemporaryDirectory() as temporary:
         run = Run(Path(temporary) / "run")
         foreign, begun = foreign_work(), time.monotonic()
