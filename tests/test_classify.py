@@ -204,6 +204,25 @@ def test_rare_classes_can_count_as_much_as_frequent_ones(tmp_path: Path) -> None
     torch.testing.assert_close(task.weights[task.train_labels].mean(), torch.tensor(1.0))
 
 
+def test_texts_are_read_twice_where_both_readings_shall_agree(tmp_path: Path) -> None:
+    import numpy as np
+
+    from regard.models import Classifier
+    from regard.tasks.classification import Classification
+    from regard.tasks.examples import LabelledData
+
+    data = LabelledData(file=str(write_reviews(tmp_path / "t.tsv", 20, 0)))
+    plain, twice = (
+        Classification(train=data, valid=data, agreement=weight).open(tmp_path / str(weight), print)
+        for weight in (0.0, 5.0)
+    )
+    model, indices = twice.fit(Classifier(pooled_dropout=0.5)).build(), np.arange(12)
+    assert twice.loss(model.eval(), indices)[1] == plain.loss(model, indices)[1]
+    assert twice.loss(model, indices)[0].item() == pytest.approx(plain.loss(model, indices)[0].item(), rel=1e-5)
+    model.train()  # by other dropout the readings differ, and that costs
+    assert twice.loss(model, indices)[0] > plain.loss(model.eval(), indices)[0]
+
+
 def test_forgotten_words_become_unknown_and_ends_stay(tmp_path: Path) -> None:
     import torch
 

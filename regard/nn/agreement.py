@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -64,7 +65,7 @@ class _LinearAgreement(torch.autograd.Function):
         for start in range(0, rows, step):
             part = slice(start, start + step)
             h, words = hidden[:, part], targets[part].expand(2, -1).unsqueeze(-1)
-            logs = torch.nn.functional.linear(h, weight, bias).log_softmax(-1)  # (2, n, V)
+            logs = F.linear(h, weight, bias).log_softmax(-1)  # (2, n, V)
             chances = logs.exp()
             grad = chances * (logs[0] - logs[1])
             means = grad.sum(-1, keepdim=True)  # of d, by each of the two
@@ -92,3 +93,24 @@ class _LinearAgreement(torch.autograd.Function):
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         grads = (None if grad is None else grad * (upstream / 2) for grad in ctx.saved_tensors)
         return (*grads, None, None, None, None)
+
+
+# --- labels and scores of whole texts ---------------------------------------------------------------------------------
+
+
+def label_loss(logits: Tensor, right: Tensor, weights: Tensor | None, agreement: float = 0.0) -> Tensor:
+    """The mean cross-entropy of examples (N,) by their logits (N, labels), weighed by label. With `agreement` all were
+    read twice by other dropout, the second time behind the first (2N, labels), and how far both are apart counts so
+    strongly: the mean of KL(p, q) and KL(q, p). R-Drop, arXiv:2106.14448."""
+    if not agreement:
+        return F.cross_entropy(logits, right, weights)
+    one, other = logits.log_softmax(-1).chunk(2)
+    apart = ((one.exp() - other.exp()) * (one - other)).sum(-1).mean()
+    return F.cross_entropy(logits, right.repeat(2), weights) + agreement / 2 * apart
+
+
+def score_loss(found: Tensor, right: Tensor, agreement: float = 0.0) -> Tensor:
+    """The same of scores (N,): squared errors, and how far two readings (2N,) are apart."""
+    if not agreement:
+        return F.mse_loss(found, right)
+    return F.mse_loss(found, right.repeat(2)) + agreement * F.mse_loss(*found.chunk(2))

@@ -20,13 +20,14 @@ from regard.data.pairs import skipped
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextLabeller, TextReaderConfig
+from regard.nn.agreement import label_loss
 from regard.nn.device import for_use
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.classification_report import report
 from regard.tasks.correlation import matthews
 from regard.tasks.embedding import FRAME
 from regard.tasks.examples import LabelledData
-from regard.tasks.labels import accuracy, class_weights, label_loss, macro_f1
+from regard.tasks.labels import accuracy, class_weights, macro_f1
 from regard.tasks.text_classifier import (
     ADVICE,
     WEIGHED,

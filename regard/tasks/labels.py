@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from regard.checkpoint import LABELS, read_labels, write_labels
@@ -17,7 +16,6 @@ __all__ = [
     "LabelScore",
     "accuracy",
     "class_weights",
-    "label_loss",
     "label_scores",
     "macro_f1",
     "read_labels",
@@ -69,14 +67,3 @@ def class_weights(given: Tensor, labels: int) -> Tensor:
     mean over what was given is 1."""
     counts = torch.bincount(given, minlength=labels).clamp(min=1)
     return len(given) / (labels * counts.float())
-
-
-def label_loss(logits: Tensor, right: Tensor, weights: Tensor | None, agreement: float = 0.0) -> Tensor:
-    """The mean cross-entropy of examples (N,) by their logits (N, labels), weighed by label. With `agreement` all were
-    read twice by other dropout, the second time behind the first (2N, labels), and how far both are apart counts so
-    strongly: the mean of KL(p, q) and KL(q, p). R-Drop, arXiv:2106.14448."""
-    if not agreement:
-        return F.cross_entropy(logits, right, weights)
-    one, other = logits.log_softmax(-1).chunk(2)
-    apart = ((one.exp() - other.exp()) * (one - other)).sum(-1).mean()
-    return F.cross_entropy(logits, right.repeat(2), weights) + agreement / 2 * apart

@@ -10,11 +10,10 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from regard.checkpoint import LABELS, TOKENS, Run, Scale, load_both, load_tokenizer, read_labels, write_labels
-from regard.config import ConfigError, Size, change
+from regard.config import ConfigError, Size, Weight, change
 from regard.data.batches import Batches
 from regard.data.columns import is_number
 from regard.data.files import DataError
@@ -23,6 +22,7 @@ from regard.data.labelled import Labelled
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Classifier, Model, ModelConfig, TextLabeller, TextReaderConfig
+from regard.nn.agreement import label_loss, score_loss
 from regard.nn.device import for_use
 from regard.page.html import table
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
@@ -49,7 +49,8 @@ class Pairing(TaskConfig, kind="pair"):
 
     Labels are scores where the data set says so, or with `scored`. Pairs of more than `max_length` tokens are cut, the
     longer text first; how many are is said. A batch has at most `batch_texts` pairs. `balanced` weighs each label by
-    how rare it is, so that all count alike.
+    how rare it is, so that all count alike. With `agreement` each pair is read twice, by other dropout, and what is
+    said of it shall agree so strongly (R-Drop): it takes twice as long a step.
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {
@@ -75,6 +76,7 @@ class Pairing(TaskConfig, kind="pair"):
     max_length: Size = 256
     batch_texts: Size = 32
     balanced: bool = False
+    agreement: Weight = 0.0
 
     def check(self) -> None:
         if self.max_length <= FRAME + 1:
@@ -197,10 +199,15 @@ class PairingTask:
         """The mean over the pairs, times their tokens, by which the trainer divides."""
         firsts, seconds, marks = (self.store.rows(side, indices) for side in range(3))
         rows = list(zip(firsts, seconds, strict=True))
-        found = read_pairs(cast(TextLabeller, model), self.tokenizer, rows).float()  # type: ignore[arg-type]
+        agreement = self.config.agreement
+        read = rows * 2 if agreement else rows
+        found = read_pairs(cast(TextLabeller, model), self.tokenizer, read).float()  # type: ignore[arg-type]
         right = torch.tensor([int(mark[0]) for mark in marks], device=found.device)
         weights = None if self.weights is None else self.weights.to(found.device)
-        loss = F.mse_loss(found[:, 0], right / STEPS) if self.scale else F.cross_entropy(found, right, weights)
+        if self.scale is not None:
+            loss = score_loss(found[:, 0], right / STEPS, agreement)
+        else:
+            loss = label_loss(found, right, weights, agreement)
         count = sum(len(first) + len(second) for first, second in rows) + FRAME * len(rows)
         return loss * count, count
 

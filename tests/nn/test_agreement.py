@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from regard.nn import agreement
-from regard.nn.agreement import agreeing_cross_entropy, linear_agreeing_cross_entropy
+from regard.nn.agreement import agreeing_cross_entropy, label_loss, linear_agreeing_cross_entropy, score_loss
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.heads import Head, LinearHead, TransformHead
 from regard.nn.positions import Position
@@ -80,3 +80,25 @@ def test_every_head_gives_the_loss_of_its_log_probabilities(config: LinearHead |
     hidden, targets = torch.randn(2, ROWS, WIDTH), torch.randint(WORDS, (ROWS,))
     expected = Head.agreeing_loss(head, hidden, targets, 4.0, 0.1)
     torch.testing.assert_close(head.agreeing_loss(hidden, targets, 4.0, 0.1), expected)
+
+
+# --- labels and scores of whole texts ---------------------------------------------------------------------------------
+
+
+def test_readings_of_texts_agree_by_the_same_loss() -> None:
+    logits, right = torch.randn(2 * ROWS, 5, dtype=torch.float64), torch.randint(5, (ROWS,))
+    logs = logits.log_softmax(-1).unflatten(0, (2, ROWS))
+    torch.testing.assert_close(label_loss(logits, right, None, 3.0), agreeing_cross_entropy(logs, right, 3.0) / ROWS)
+    weights = torch.rand(5, dtype=torch.float64)
+    torch.testing.assert_close(
+        label_loss(logits[:ROWS], right, weights), F.cross_entropy(logits[:ROWS], right, weights)
+    )
+    twice = logits[:ROWS].repeat(2, 1)
+    torch.testing.assert_close(label_loss(twice, right, weights, 3.0), F.cross_entropy(twice[:ROWS], right, weights))
+
+
+def test_scores_that_are_apart_cost_more() -> None:
+    right = torch.zeros(1)
+    assert score_loss(torch.tensor([0.5]), right) == 0.25
+    assert score_loss(torch.tensor([0.5, 0.5]), right, 2.0) == 0.25
+    assert score_loss(torch.tensor([0.5, -0.5]), right, 2.0) == 0.25 + 2

@@ -1,6 +1,6 @@
 """transformers' Trainer with its AutoModelForSequenceClassification: batches padded to their longest text, a linear
 schedule with a warm-up of a tenth, weight decay 0.01. `usual` has batches of 32 at its own rate and draws texts at
-random; `quick` has the batches and the rate of our recipe, and puts texts of similar length together, by its own option.
+random; `quick` has the batches and the rate of our recipe, and by its own option puts texts of similar length together.
 
 It plans in steps; here its rate follows the clock instead, as ours does, so that both use all of their time.
 """
