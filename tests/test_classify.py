@@ -185,6 +185,8 @@ def test_a_long_text_is_cut_between_sentences_and_that_is_said(home: Path, regar
     assert look.unread == "It is a fine one."
     assert look.sides["text"].ids == row
     assert "1 of 1 texts have more than 12 tokens" in regard("classify", run, "A dog runs. " * 9)[2]
+    err = regard("look", run, "A dog runs. A dog runs. It is a fine one.", "--out", tmp_path / "page.html")[2]
+    assert "too long for the model: what follows is not read: It is a fine one." in err
     ((row,), _) = classifier.rows(["a " * 40])
     assert len(row) == 12
 
