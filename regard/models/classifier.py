@@ -51,11 +51,16 @@ class ClassifierModel(TextLabeller):
 
     def forward(self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """`segments` tell two texts apart, where the reader is an encoder that has them."""
+        logits: Tensor = self.output(self.dropout(self.pooled(tokens, keep, segments)))
+        return logits
+
+    def pooled(self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        """(B, D): the vector of each text, as the output layer takes it."""
         inputs = (tokens, keep) if segments is None else (tokens, keep, segments)
         memory = self.reader.encode(*inputs)
         context = self.whole(tokens, Mask(keys=keep)).enter(WORDS)
-        logits: Tensor = self.output(self.dropout(self.pool(memory.states, keep, context)))
-        return logits
+        vector: Tensor = self.pool(memory.states, keep, context)
+        return vector
 
     def attention_names(self) -> list[str]:
         return [*self.reader.attention_names(), *([WORDS] if self.pool.attends else [])]

@@ -19,7 +19,16 @@ from regard.data.labelled import Labelled
 from regard.data.pairs import skipped
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
-from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextLabeller, TextReaderConfig
+from regard.models import (
+    Classifier,
+    ClassifierModel,
+    LabellerConfig,
+    Model,
+    ModelConfig,
+    TextLabeller,
+    TextReaderConfig,
+)
+from regard.models.encoder import own_segments
 from regard.nn.agreement import label_loss
 from regard.nn.device import for_use
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
@@ -183,6 +192,13 @@ class ClassificationTask:
         logits = judged(cast(TextLabeller, model), self.tokenizer, tokens, keep)
         loss = label_loss(logits.float(), right, weights, self.config.agreement)
         return loss * count, count
+
+    def numbers(self) -> Tensor:
+        return self.train_labels
+
+    def vectors(self, model: ClassifierModel, indices: np.ndarray[Any, Any]) -> Tensor:
+        tokens, keep = padded(self.rows(0, indices), next(model.parameters()).device)
+        return model.pooled(tokens, keep, own_segments(model, self.tokenizer, tokens))
 
     def forgotten(self, tokens: Tensor) -> Tensor:
         """With some words unknown; the specials stay what they are."""

@@ -116,10 +116,17 @@ def shortened(one: list[int], other: list[int], room: int) -> Tokens:
 
 
 def read_pairs(model: TextLabeller, tokenizer: Tokenizer, rows: Sequence[Tokens]) -> Tensor:
-    """(B, labels): what a model gives for pairs, with segments where its reader tells them apart."""
+    """(B, labels): what a model gives for pairs."""
+    logits: Tensor = model(*joined_pairs(model, tokenizer, rows))
+    return logits
+
+
+def joined_pairs(
+    model: TextLabeller, tokenizer: Tokenizer, rows: Sequence[Tokens]
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Pairs as a model reads them: the tokens, which of them are real, and the segments where its reader tells them."""
     encoder, device = encoder_in(model), next(model.parameters()).device
     segmented = encoder is not None and encoder.segmented
     both = [joined(tokenizer, first, second, segmented) for first, second in rows]
     tokens, keep = padded([ids for ids, _ in both], device)
-    logits: Tensor = model(tokens, keep, padded([marks for _, marks in both], device)[0] if segmented else None)
-    return logits
+    return tokens, keep, padded([marks for _, marks in both], device)[0] if segmented else None

@@ -21,7 +21,7 @@ from regard.data.judged import JudgedPair
 from regard.data.labelled import Labelled
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
-from regard.models import Classifier, Model, ModelConfig, TextLabeller, TextReaderConfig
+from regard.models import Classifier, ClassifierModel, Model, ModelConfig, TextLabeller, TextReaderConfig
 from regard.nn.agreement import label_loss, score_loss
 from regard.nn.device import for_use
 from regard.page.html import table
@@ -30,7 +30,7 @@ from regard.tasks.classification_report import classes, taken
 from regard.tasks.correlation import correlations, matthews
 from regard.tasks.examples import JudgedData
 from regard.tasks.labels import accuracy, class_weights, label_scores, macro_f1
-from regard.tasks.pair_judge import FRAME, PairJudge, TextPair, pair_tokens, read_pairs
+from regard.tasks.pair_judge import FRAME, PairJudge, TextPair, joined_pairs, pair_tokens, read_pairs
 from regard.tasks.text_classifier import ADVICE, WEIGHED, find_labels, numbers_of, say_unbalanced
 from regard.tasks.tuning import beginning, check_length, pooling_the_start, usual_dropout, usual_pool
 
@@ -176,12 +176,20 @@ class PairingTask:
                 f"{cut:,} of {len(store):,} training pairs have more than {self.config.max_length:,} tokens and are cut"
             )
 
+    def numbers(self) -> Tensor:
+        if self.scale is not None:
+            raise ConfigError("initial.head_first: pairs with a score have no labels to tell apart; leave it out")
+        return torch.tensor([int(mark[0]) for mark in self.store.rows(2, np.arange(len(self.store)))])
+
+    def vectors(self, model: ClassifierModel, indices: np.ndarray[Any, Any]) -> Tensor:
+        rows = list(zip(*(self.store.rows(side, indices) for side in range(2)), strict=True))
+        return model.pooled(*joined_pairs(model, self.tokenizer, rows))  # type: ignore[arg-type]
+
     def label_weights(self, say: Say) -> Tensor | None:
         """Of a balanced training; of another it is said where its labels are far from even."""
         if self.scale is not None:
             return None
-        every = np.arange(len(self.store))
-        given = torch.tensor([int(mark[0]) for mark in self.store.rows(2, every)])
+        given = self.numbers()
         if self.config.balanced:
             return class_weights(given, len(self.labels))
         say_unbalanced([self.labels[i] for i in given.tolist()], "training pairs", WEIGHED, say)

@@ -39,7 +39,9 @@ class Initial(Config):
     tables and of so many of the lowest layers. With `layer_decay` each layer learns at this share of the rate of the
     one above it, down to the tables. Howard and Ruder 2018, arXiv:1801.06146; Clark et al. 2020, arXiv:2003.10555.
     What is new above them learns at `head_rate` times the rate; unless told, ten times above an encoder, whose rate is
-    low: it has everything to learn, from vectors that are much alike.
+    low: it has everything to learn, from vectors that are much alike. With `head_first` the output layer starts as the
+    best that can be made of the weights as they come, and learns no faster: what was learnt before is then not bent
+    towards a head that knows nothing. Kumar et al. 2022, arXiv:2202.10054.
 
     With a `rank` the weights that come from it stay as they are, and adapters of that rank learn beside its matrices,
     at `scale` / rank; in the trained run they are merged. Hu et al. 2021, arXiv:2106.09685.
@@ -52,6 +54,7 @@ class Initial(Config):
     frozen_layers: Count = 0
     layer_decay: Annotated[float, Within(low=0.01, high=1)] = 1.0
     head_rate: Positive | None = None
+    head_first: bool = False
     rank: Count = 0
     scale: Positive = 16.0
     fresh: bool = False
@@ -61,7 +64,7 @@ class Initial(Config):
             raise ConfigError(
                 "initial.frozen: all that comes from the run stays as it is; leave frozen_layers and layer_decay out"
             )
-        if self.fresh and (self.rank or self.frozen or self.frozen_layers or self.layer_decay != 1):
+        if self.fresh and (self.rank or self.frozen or self.frozen_layers or self.head_first or self.layer_decay != 1):
             raise ConfigError("initial.fresh: what learns from nothing has no weights to keep or to slow down")
         if self.rank and (self.frozen or self.frozen_layers or self.layer_decay != 1):
             raise ConfigError(
@@ -169,7 +172,8 @@ def slow_down(optimisers: list[torch.optim.Optimizer], model: Model, initial: In
         return
     reader = reader_in(model, initial)
     own = dict(reader.named_parameters())
-    faster = initial.head_rate or (HEAD_RATE if isinstance(reader.config, Encoder) else 1.0)
+    slow = initial.head_first or not isinstance(reader.config, Encoder)
+    faster = initial.head_rate or (1.0 if slow else HEAD_RATE)
     taken = {id(parameter) for parameter in own.values()}
     shares = {
         id(parameter): faster

@@ -21,6 +21,7 @@ from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
 from regard.nn.lowrank import merge
 from regard.tasks.base import Say, Task, TaskConfig
+from regard.training.heads import solve_head
 from regard.training.initial import Initial, freeze, slow_down, take_tokenizer, take_weights
 from regard.training.loop import Progress, Trainer, Training
 from regard.training.records import JsonLines, Output, Record, TensorBoard, progress
@@ -139,6 +140,9 @@ def begin(run: Run, recipe: Recipe, say: Say, resume: int | None = None) -> tupl
     model: Model = recipe.model.build()
     if recipe.initial is not None and resume is None:
         take_weights(recipe.initial, model, run)
+        if recipe.initial.head_first:
+            say("solving for the output layer")
+            solve_head(task, model)
     elif recipe.initial is not None:
         freeze(recipe.initial, model, run)  # the weights are in the checkpoint
     return task, recipe, model

@@ -94,6 +94,30 @@ def test_a_preset_beside_a_run_to_begin_from_is_refused(folder: Path, tmp_path: 
     assert not (tmp_path / "run").exists()
 
 
+def test_the_head_may_start_from_what_the_vectors_tell(folder: Path, tmp_path: Path, regard: Say) -> None:
+    still = ["--max-steps", "1", "--validate-every", "1", "--rate", "1e-9"]
+    assert regard(*classify(folder, tmp_path / "plain", "bert", *still))[0] == 0
+    code, _, err = regard(*classify(folder, tmp_path / "first", "bert", *still, "--head-first"))
+    assert code == 0
+    assert "solving for the output layer" in err
+    plain, first = (
+        json.loads(regard("evaluate", tmp_path / name, "--data", folder / "valid.tsv", "--json")[1])["accuracy"]
+        for name in ("plain", "first")
+    )
+    assert first > max(plain, 0.9)
+    weights = [read_tensors(tmp_path / name / "model.safetensors") for name in ("plain", "first")]
+    other = {name for name, weight in weights[0].items() if not torch.allclose(weight, weights[1][name], atol=1e-6)}
+    assert other == {"output.weight", "output.bias"}
+
+
+def test_a_head_over_words_cannot_start_first(folder: Path, tmp_path: Path, regard: Say) -> None:
+    write_tagged(tmp_path / "t.tsv", 20, 0)
+    files = ["--train", tmp_path / "t.tsv", "--valid", tmp_path / "t.tsv", "--run", tmp_path / "run"]
+    code, _, err = regard("train", "tag", *files, "--from", folder / "bert", "--head-first", "--max-steps", "1")
+    assert code == 2
+    assert "head_first: the model gives no label to a whole text" in err
+
+
 def test_a_text_that_is_too_long_is_cut_and_counted(folder: Path, tmp_path: Path, regard: Say) -> None:
     code, _, err = regard(*classify(folder, tmp_path / "run", "bert", "--max-length", "8"))
     assert code == 0
