@@ -216,13 +216,13 @@ def test_texts_are_read_twice_where_both_readings_shall_agree(tmp_path: Path) ->
     data = LabelledData(file=str(write_reviews(tmp_path / "t.tsv", 20, 0)))
     plain, twice = (
         Classification(train=data, valid=data, agreement=weight).open(tmp_path / str(weight), print)
-        for weight in (0.0, 5.0)
+        for weight in (0.0, 1e4)
     )
     model, indices = twice.fit(Classifier(pooled_dropout=0.5)).build(), np.arange(12)
     assert twice.loss(model.eval(), indices)[1] == plain.loss(model, indices)[1]
     assert twice.loss(model, indices)[0].item() == pytest.approx(plain.loss(model, indices)[0].item(), rel=1e-5)
     model.train()  # by other dropout the readings differ, and that costs
-    assert twice.loss(model, indices)[0] > plain.loss(model.eval(), indices)[0]
+    assert twice.loss(model, indices)[0] > 2 * plain.loss(model.eval(), indices)[0]
 
 
 def test_forgotten_words_become_unknown_and_ends_stay(tmp_path: Path) -> None:

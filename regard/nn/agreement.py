@@ -113,4 +113,5 @@ def score_loss(found: Tensor, right: Tensor, agreement: float = 0.0) -> Tensor:
     """The same of scores (N,): squared errors, and how far two readings (2N,) are apart."""
     if not agreement:
         return F.mse_loss(found, right)
-    return F.mse_loss(found, right.repeat(2)) + agreement * F.mse_loss(*found.chunk(2))
+    one, other = found.chunk(2)
+    return F.mse_loss(found, right.repeat(2)) + agreement * F.mse_loss(one, other)

@@ -183,7 +183,7 @@ class PairingTask:
 
     def vectors(self, model: ClassifierModel, indices: np.ndarray[Any, Any]) -> Tensor:
         rows = list(zip(*(self.store.rows(side, indices) for side in range(2)), strict=True))
-        return model.pooled(*joined_pairs(model, self.tokenizer, rows))  # type: ignore[arg-type]
+        return model.pooled(*joined_pairs(model, self.tokenizer, rows))
 
     def label_weights(self, say: Say) -> Tensor | None:
         """Of a balanced training; of another it is said where its labels are far from even."""
