@@ -3,8 +3,8 @@
 A small BERT reads 20,000 reviews without their labels for 15 minutes (recipes/imdb-bert-pretrain.yaml). Then it is
 tuned on 500 labelled ones (imdb-bert-tuned.yaml), and the same model learns from nothing on the same 500, with the same
 pieces (imdb-bert-fresh.yaml): the same seeds and minutes for both, each at the rate that suits it. What counts is the
-accuracy on the 5,000 reviews that are held out, of the weights at the end: they choose no weights and no settings, which
-were chosen by other reviews (docs/experiments.md), and were not read before. Runs are kept in a folder; what is there
+accuracy on the 5,000 reviews that are held out, of the weights at the end: they choose no weights and no settings,
+which other reviews chose (docs/experiments.md), and were not read before. Runs are kept in a folder; what is there
 is gone on with, so that it may be stopped at any time.
 """
 
