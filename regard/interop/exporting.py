@@ -45,7 +45,8 @@ def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line:
     about = source.read_config()
     task = about.get("task", {})
     family, config = counterpart(model.config, tokenizer.pad, about.get("origin", {}).get("family"), task)
-    weights = adapted(on_their_scale(weights_of(model), Scale.read(source.path)), config, say)
+    scale = Scale.read(source.path) if isinstance(config, Classifier) else None
+    weights = adapted(on_their_scale(weights_of(model), scale), config, say)
     fields = family.fields(config, tokenizer.pad)
     if (source.path / LABELS).exists() and isinstance(config, LabellerConfig):
         fields |= label_fields(read_labels(source.path))
