@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from regard.checkpoint import Run, load_both, write_text
 from regard.config import ConfigError
 from regard.interop.exporting import check_free, export_huggingface
-from regard.models import Encoder, EncoderModel, ModelConfig, TextWriter
+from regard.models import Encoder, EncoderModel, LabellerConfig, ModelConfig, TextWriter
 
 Say = Callable[[str], None]
 
@@ -51,6 +51,8 @@ def export_ctranslate2(run: str | Path, out: str | Path, say: Say = lambda line:
 def check_headless(config: ModelConfig) -> None:
     if isinstance(config, Encoder) and config.head is not None:
         raise ConfigError("a head that finds masked words has no counterpart in CTranslate2: export to onnx instead")
+    if isinstance(config, LabellerConfig):
+        raise ConfigError("a head that gives labels has no counterpart in CTranslate2: export to huggingface instead")
 
 
 class _Call(nn.Module):

@@ -18,6 +18,7 @@ from regard.checkpoint import Run, Scale, keep_labels, load_both, read_labels  #
 from regard.config import ConfigError, change  # noqa: E402
 from regard.data.files import DataError  # noqa: E402
 from regard.interop import export_huggingface, import_source  # noqa: E402
+from regard.interop.runtimes import check_headless  # noqa: E402
 from regard.models import Classifier, Encoder, Tagger  # noqa: E402
 from regard.nn.pooling import FirstToken, Mean  # noqa: E402
 from regard.tasks.pair_judge import PairJudge  # noqa: E402
@@ -200,6 +201,12 @@ def test_a_decoder_that_labels_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "architectures": ["LlamaForSequenceClassification"]}))
     with pytest.raises(DataError, match="LlamaForSequenceClassification has no counterpart here"):
         import_source(tmp_path / "in", tmp_path / "run")
+
+
+def test_ctranslate2_has_no_labels() -> None:
+    for config in (Classifier(reader=encoder(), pool=FirstToken()), Tagger(reader=encoder())):
+        with pytest.raises(ConfigError, match="a head that gives labels has no counterpart in CTranslate2"):
+            check_headless(config)
 
 
 def test_the_command_line_takes_the_task(tmp_path: Path, regard: Say) -> None:
