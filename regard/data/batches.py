@@ -24,13 +24,19 @@ class Batches:
 
     `lengths` has one array a side (source, target), which count everything the model sees. A batch of R rows holds at
     most `budget` tokens on its longest side, padding included: R × longest ≤ budget; and at most `max_rows` rows.
+    Where a batch is judged as a `whole`, its examples being compared with each other, it must not be computed in parts.
 
     An epoch shuffles all examples, sorts them by length within large pools, cuts the pools into batches and shuffles
     the batches. Pools keep examples of one length in ever new company, and sorting quick.
     """
 
     def __init__(
-        self, lengths: Sequence[NDArray[np.integer[Any]]], budget: int, seed: int, max_rows: int | None = None
+        self,
+        lengths: Sequence[NDArray[np.integer[Any]]],
+        budget: int,
+        seed: int,
+        max_rows: int | None = None,
+        whole: bool = False,
     ) -> None:
         if budget < 1 or (max_rows is not None and max_rows < 1):
             raise ValueError(f"a budget of {budget} tokens and {max_rows} rows is not allowed; both take at least 1")
@@ -39,7 +45,7 @@ class Batches:
         if len({len(side) for side in lengths}) > 1:
             raise ValueError(f"the sides have different numbers of examples: {[len(side) for side in lengths]}")
         self.lengths = [np.asarray(side, dtype=np.int32) for side in lengths]
-        self.budget, self.seed, self.max_rows = budget, seed, max_rows
+        self.budget, self.seed, self.max_rows, self.whole = budget, seed, max_rows, whole
         self._longest = self.lengths[0] if len(lengths) == 1 else np.maximum.reduce(self.lengths)
         _check_longest(self._longest, budget)
         self._pool = self._pool_size()
@@ -67,6 +73,10 @@ class Batches:
             for place in range(step, len(batches)):
                 yield number, place, batches[place]
             step = max(0, step - len(batches))
+
+    def size(self, epoch: int = 0) -> float:
+        """How many tokens a batch of an epoch has on its longest side, on the average, without padding."""
+        return float(self._longest.sum(dtype=np.int64)) / max(self.steps(epoch), 1)
 
     def padding(self, epoch: int = 0) -> float:
         """The share of padding among the tokens of an epoch, all sides together."""

@@ -135,6 +135,7 @@ class Translators(Experiment):
             schedule=StableDecay(warmup=min(50, steps // 5), decay=0.8),
             average=Exponential(decay=0.98),
             precision="fp32",  # for all alike: whether bf16 is quicker depends on a model's size
+            processes=1,  # the same: what keeps something of every batch cannot share it out
             keep_checkpoints=1,
         )
 

@@ -178,7 +178,7 @@ class RelatingTask:
 
     def batches(self, budget: int, seed: int) -> Batches:
         sides = [self.store.lengths(side) for side in range(2 if self.scale else 3)]
-        return Batches([side for side in sides if side.any()], budget, seed, self.config.batch_texts)
+        return Batches([side for side in sides if side.any()], budget, seed, self.config.batch_texts, whole=True)
 
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         """Of the batch as a whole, times its tokens, by which the trainer divides."""

@@ -29,6 +29,7 @@ from regard.nn.device import DeviceName, Precision, autocast, put_random_state, 
 from regard.nn.lowrank import merged
 from regard.tasks.base import Task
 from regard.training.averaging import AverageConfig, Exponential
+from regard.training.crew import Crew, HelperError, usual_shares
 from regard.training.optimisers import AdamW, OptimiserConfig, put_state, scale_rates, state_tensors
 from regard.training.records import Listen
 from regard.training.schedules import InverseRoot, ScheduleConfig
@@ -44,8 +45,9 @@ class Training(Config):
     better than the best (0: never) by `metric`, the task's own unless named. Where time ends it, the schedule falls by
     the clock: a run that is resumed then follows its pace, no longer step by step the same rates.
 
-    `precision` is that of matrix products: bf16 by itself only on a device that gains from it. `compile` lets torch
-    compile the layers: a minute or more at first, worth it for long runs on an accelerator.
+    `precision` is that of matrix products: bf16 by itself only on a device that gains from it. `processes` share out
+    each batch, by themselves one for each core of a CPU where a batch is large enough. `compile` lets torch compile the
+    layers: a minute or more at first, worth it for long runs on an accelerator.
     """
 
     seed: int = 1
@@ -63,6 +65,7 @@ class Training(Config):
     keep_checkpoints: Size = 2
     device: DeviceName = "auto"
     precision: Precision = "auto"
+    processes: Size | None = None
     compile: bool = False
     tensorboard: bool = False
 
@@ -99,9 +102,11 @@ class Trainer:
         self.autocast = autocast(model, config.precision)
         if config.compile:
             compile_stacks(model)
+        self.batches = task.batches(config.batch_tokens, config.seed)
+        # First of those that hold weights: it moves them to where helpers see them.
+        self.crew = Crew(model, self.backward, config.processes or usual_shares(self.batches, model))
         self.optimisers = config.optimiser.build(model)
         self.average = config.average.build(model)
-        self.batches = task.batches(config.batch_tokens, config.seed)
         self.progress = Progress()
         self.interrupted = False
 
@@ -109,9 +114,16 @@ class Trainer:
 
     def train(self) -> Progress:
         """Train to the end, or until `interrupted` is set; either way a checkpoint is left."""
+        try:
+            if not self.ending():  # or it was resumed at its end
+                self.go_on()
+        finally:
+            self.crew.close()
+        return self.progress
+
+    def go_on(self) -> None:
+        """Step by step."""
         progress = self.progress
-        if self.ending():  # resumed at its end
-            return progress
         self.model.train()
         started, before = time.monotonic(), progress.seconds
         spent, tokens, told = 0.0, 0, progress.step
@@ -137,7 +149,6 @@ class Trainer:
             if ending:
                 self.listen({"event": "end", "step": progress.step, "reason": ending, "seconds": progress.seconds})
                 break
-        return progress
 
     def steps(self) -> Any:
         """(epoch, next step in it, the batches of one optimiser step), from where the run stands, without end."""
@@ -150,12 +161,10 @@ class Trainer:
 
     def step(self, groups: list[np.ndarray[Any, Any]]) -> tuple[Tensor, int]:
         """One optimiser step over some batches; returns their summed loss and the number of tokens."""
-        if len(groups) == 1:
-            with self.autocast:
-                loss, count = self.task.loss(self.model, groups[0])
-            torch.autograd.backward(loss / count)
-        else:
-            loss, count = self.accumulate(groups)
+        try:
+            loss, count = self.gradients(groups)
+        except HelperError as error:
+            raise TrainingError(f"{error}, at step {self.progress.step + 1}; {self.last_good()}") from None
         if self.config.clip is not None:
             nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.progress.step += 1
@@ -165,20 +174,24 @@ class Trainer:
             optimiser.zero_grad()
         self.average.update(self.progress.step)
         self.last_batch = groups
-        return loss.detach(), count
+        return loss, count
 
-    def accumulate(self, groups: list[np.ndarray[Any, Any]]) -> tuple[Tensor, int]:
-        """Batches too large for memory at once: gradients of the sums add up, then are divided by all tokens."""
-        total, count = torch.zeros(()), 0
-        for indices in groups:
-            with self.autocast:
-                loss, tokens = self.task.loss(self.model, indices)
-            torch.autograd.backward(loss)
-            total, count = total + loss.detach().cpu(), count + tokens
-        for parameter in self.model.parameters():
-            if parameter.grad is not None:
-                parameter.grad /= count
+    def gradients(self, groups: list[np.ndarray[Any, Any]]) -> tuple[Tensor, int]:
+        """Of the mean over all tokens of some batches: those of the sums add up, then are divided."""
+        total, count = self.crew.backward(groups[0])
+        for indices in groups[1:]:
+            loss, tokens = self.crew.backward(indices)
+            total, count = total + loss, count + tokens
+        gradients = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
+        torch._foreach_div_(gradients, count)
         return total, count
+
+    def backward(self, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
+        """The summed loss of some examples and their tokens; its gradient is left with the parameters."""
+        with self.autocast:
+            loss, count = self.task.loss(self.model, indices)
+        torch.autograd.backward(loss)
+        return loss.detach(), count
 
     def planned(self) -> int:
         """How many steps the run will have: all of them, or as many as fit into its time at the pace so far."""
@@ -230,14 +243,16 @@ class Trainer:
 
     def fail(self, what: str) -> None:
         rows = ", ".join(str(i) for i in self.last_batch[-1][:5])
-        saved = self.run.checkpoints()
-        last = (
-            f"the last good checkpoint is {self.run.checkpoint(saved[-1])}" if saved else "there is no checkpoint yet"
-        )
         raise TrainingError(
-            f"{what} by step {self.progress.step}, in a batch with the examples {rows}, …; {last}; "
+            f"{what} by step {self.progress.step}, in a batch with the examples {rows}, …; {self.last_good()}; "
             "try a lower rate or a longer warm-up"
         )
+
+    def last_good(self) -> str:
+        saved = self.run.checkpoints()
+        if not saved:
+            return "there is no checkpoint yet"
+        return f"the last good checkpoint is {self.run.checkpoint(saved[-1])}"
 
     def validate(self) -> None:
         progress, task = self.progress, self.task

@@ -98,6 +98,8 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
             output(record)
 
     trainer = Trainer(run, task, model, recipe.training, listen)
+    recipe = replace(recipe, training=replace(recipe.training, processes=trainer.crew.shares))
+    write_recipe(run, recipe)  # how a batch was shared out decides the last digits of its gradient
     if recipe.initial is not None:
         slow_down(trainer.optimisers, model, recipe.initial)
     if resume is not None:
@@ -106,6 +108,8 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     _say(f"{len(batches):,} training examples; {batches.padding():.1%} of the tokens in their batches are padding")
     if isinstance(trainer.autocast, torch.autocast):
         _say("matrix products are in bf16 (otherwise: --precision fp32)")
+    if trainer.crew.helpers:
+        _say(f"{trainer.crew.shares} processes share out each batch (otherwise: --processes 1)")
     try:
         if recipe.training.tensorboard:  # first, because it may not be installed
             outputs.append(TensorBoard(run.path / "tensorboard", after=resume))

@@ -1,0 +1,184 @@
+"""A batch shared out over processes: the same gradients, exact resume, and an end when something goes wrong."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from regard.checkpoint import Run, read_tensors
+from regard.config import change
+from regard.data.batches import Batches
+from regard.models import Model
+from regard.tasks.translation import TranslationTask
+from regard.training.crew import Crew, usual_shares
+from regard.training.loop import Trainer, TrainingError
+from regard.training.session import Recipe, read_recipe, resume, start
+from tests.toy import losses
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
+BATCH = np.arange(7)
+
+
+@pytest.fixture
+def task(tmp_path: Path, recipe: Recipe) -> TranslationTask:
+    return recipe.task.open(tmp_path / "data", lambda text: None)  # type: ignore[return-value]
+
+
+def trainer_of(task: TranslationTask, recipe: Recipe, folder: Path, **changes: Any) -> Trainer:
+    torch.manual_seed(0)
+    model = task.fit(recipe.model).build().train()
+    return Trainer(Run(folder), task, model, change(recipe.training, changes), lambda record: None)
+
+
+def gradients(trainer: Trainer) -> tuple[float, int, list[torch.Tensor]]:
+    torch.manual_seed(1)
+    loss, count = trainer.gradients([BATCH, BATCH[::-1]])
+    return float(loss), count, [p.grad.clone() for p in trainer.model.parameters() if p.grad is not None]
+
+
+@pytest.mark.parametrize("processes", [2, 3, 16])
+def test_helpers_find_the_gradients_that_the_leader_finds_alone(
+    tmp_path: Path, task: TranslationTask, recipe: Recipe, processes: int
+) -> None:
+    together, alone = (trainer_of(task, recipe, tmp_path, processes=processes) for _ in range(2))
+    alone.crew.close()
+    assert len(together.crew.helpers) == processes - 1
+    (loss, count, found), (other, tokens, wanted) = gradients(together), gradients(alone)
+    together.crew.close()
+    assert (loss, count) == (other, tokens)
+    assert len(found) == len(wanted) > 0
+    assert all(torch.equal(one, another) for one, another in zip(found, wanted, strict=True))
+
+
+def test_shares_have_the_gradient_of_the_whole_batch(tmp_path: Path, task: TranslationTask, recipe: Recipe) -> None:
+    plain = change(recipe, {"dropout": 0.0})
+    shared, whole = (trainer_of(task, plain, tmp_path, processes=processes) for processes in (2, 1))
+    (loss, count, found), (other, tokens, wanted) = gradients(shared), gradients(whole)
+    shared.crew.close()
+    assert count == tokens
+    assert loss == pytest.approx(other, rel=1e-5)
+    for one, another in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, another, rtol=1e-4, atol=1e-6)
+
+
+def test_helpers_see_every_step_of_the_weights(tmp_path: Path, recipe: Recipe) -> None:
+    """Were their weights those of the start, the run would end elsewhere."""
+    runs = [Run(tmp_path / name) for name in ("together", "alone")]
+    start(runs[0], change(recipe, {"processes": 2}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("regard.training.crew.forkable", lambda device: False)
+        start(runs[1], change(recipe, {"processes": 2}))
+    assert losses(runs[0]) == losses(runs[1])
+    one, other = (read_tensors(run.weights_path) for run in runs)
+    assert all(torch.equal(one[name], other[name]) for name in other)
+
+
+def test_a_resumed_run_keeps_its_processes_and_its_losses(tmp_path: Path, recipe: Recipe) -> None:
+    recipe = change(recipe, {"processes": 2, "optimiser": "muon"})
+    whole, cut = Run(tmp_path / "whole"), Run(tmp_path / "cut")
+    start(whole, recipe)
+    start(cut, recipe)
+    for step in (30, 40):
+        shutil.rmtree(cut.checkpoint(step))
+    resume(cut)
+    assert read_recipe(cut).training.processes == 2
+    assert losses(cut) == losses(whole)
+
+
+def test_the_number_of_processes_is_chosen_and_recorded(tmp_path: Path, recipe: Recipe) -> None:
+    run = Run(tmp_path / "run")
+    start(run, change(recipe, {"max_steps": 2}))
+    assert read_recipe(run).training.processes == 1  # the batches are small
+
+
+def test_small_whole_and_remembered_batches_are_not_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    model, keeping = torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2)
+    lengths = [np.full(1000, 20)]
+    assert usual_shares(Batches(lengths, 4000, 1), model) == 4
+    assert usual_shares(Batches(lengths, 2000, 1), model) == 2
+    assert usual_shares(Batches(lengths, 1000, 1), model) == 1
+    assert usual_shares(Batches(lengths, 4000, 1, max_rows=32), model) == 1
+    assert usual_shares(Batches(lengths, 4000, 1, whole=True), model) == 1
+    assert usual_shares(Batches(lengths, 4000, 1), keeping) == 1
+
+
+def test_a_parameter_that_no_share_uses_has_no_gradient() -> None:
+    used, unused = torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.ones(2))
+
+    def work(indices: np.ndarray[Any, Any]) -> tuple[torch.Tensor, int]:
+        loss = used.sum() * int(indices.sum())
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.detach(), len(indices)
+
+    module = torch.nn.ParameterList([used, unused])
+    crew = Crew(module, work, 2)
+    loss, count = crew.backward(np.array([1, 2, 3]))
+    crew.close()
+    assert (float(loss), count) == (12.0, 3)
+    assert used.grad is not None
+    assert used.grad.tolist() == [6.0, 6.0]
+    assert unused.grad is None
+
+
+def test_a_killed_helper_ends_the_run_with_a_sentence(tmp_path: Path, task: TranslationTask, recipe: Recipe) -> None:
+    trainer = trainer_of(task, recipe, tmp_path / "run", processes=2)
+    pid = trainer.crew.helpers[0].process.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(TrainingError, match=r"was killed, .* at step 1; there is no checkpoint yet"):
+        trainer.train()
+
+
+def test_what_goes_wrong_in_a_helper_is_said(
+    tmp_path: Path, task: TranslationTask, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leader, loss = os.getpid(), TranslationTask.loss
+
+    def fails(self: TranslationTask, model: Model, indices: np.ndarray[Any, Any]) -> tuple[torch.Tensor, int]:
+        if os.getpid() != leader:
+            raise ValueError("no such word")
+        return loss(self, model, indices)
+
+    monkeypatch.setattr(TranslationTask, "loss", fails)
+    with pytest.raises(TrainingError, match="ValueError: no such word, at step 1"):
+        trainer_of(task, recipe, tmp_path / "run", processes=2).train()
+
+
+def test_helpers_end_when_their_leader_is_killed() -> None:
+    code = """
+import time, numpy as np, torch
+from regard.training.crew import Crew
+crew = Crew(torch.nn.Linear(2, 2), lambda indices: (torch.zeros(()), 1), 3)
+print(*(helper.process.pid for helper in crew.helpers), flush=True)
+time.sleep(60)
+"""
+    leader = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert leader.stdout is not None
+    helpers = [int(word) for word in leader.stdout.readline().split()]
+    assert len(helpers) == 2
+    leader.kill()
+    leader.wait()
+    leader.stdout.close()
+    ends = time.monotonic() + 20
+    while any(map(alive, helpers)) and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert not any(map(alive, helpers))
+
+
+def alive(pid: int) -> bool:
+    """Whether a process goes on; one that ended and that nobody asked after does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
