@@ -14,6 +14,7 @@ from regard.config import Part, Rate, Size
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
+from regard.nn.few import by_onednn, suits_onednn
 from regard.nn.fused import squared_relu
 from regard.nn.linear import Linear
 
@@ -29,16 +30,24 @@ def identity(x: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Nonlinearity:
-    """An activation, and how many values beside its output autograd keeps for each of its inputs."""
+    """An activation, how many values beside its output autograd keeps for each of its inputs, and what oneDNN calls it
+    and its way to compute it."""
 
     apply: Callable[[Tensor], Tensor]
     kept: int
+    fused: tuple[str, str] | None = None
+
+    def of(self, layer: nn.Module, x: Tensor) -> Tensor:
+        """Of what a layer makes; with the product itself, where both are quicker together."""
+        if self.fused is not None and type(layer) is Linear and suits_onednn(x, layer.weight):
+            return by_onednn(x, layer.weight, layer.bias, self.fused)
+        return self.apply(layer(x))
 
 
 ACTIVATIONS: dict[str, Nonlinearity] = {
-    "relu": Nonlinearity(F.relu, 0),
-    "gelu": Nonlinearity(F.gelu, 1),
-    "gelu-tanh": Nonlinearity(gelu_tanh, 1),
+    "relu": Nonlinearity(F.relu, 0, ("relu", "")),
+    "gelu": Nonlinearity(F.gelu, 1, ("gelu", "none")),
+    "gelu-tanh": Nonlinearity(gelu_tanh, 1, ("gelu", "tanh")),
     "swish": Nonlinearity(F.silu, 1),
     "elu": Nonlinearity(F.elu, 1),
     "selu": Nonlinearity(F.selu, 1),
@@ -97,7 +106,7 @@ class MLPLayer(FeedForward):
         self.dropout = Dropout(config.hidden_dropout)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
-        hidden = self.dropout(self.activation.apply(self.up(x)))
+        hidden = self.dropout(self.activation.of(self.up, x))
         result: Tensor = self.down(hidden)
         return result
 

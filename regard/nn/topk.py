@@ -7,7 +7,7 @@ import threading
 import torch
 from torch import Tensor
 
-from regard.nn.few import in_parts, linear
+from regard.nn.few import by_onednn, in_parts, in_use, linear, suits_onednn
 
 NEVER = float("-inf")
 LOWEST = torch.finfo(torch.float32).min
@@ -77,7 +77,7 @@ def linear_best_words(
     """
     rows, words = len(hidden), len(weight)
     size = max(AT_ONCE // max(rows, 1) // FOLDS, 2 * count) * FOLDS  # words in a slice
-    if words <= size or in_parts(hidden, weight) or exact(hidden).dtype != hidden.dtype:
+    if words <= size or (in_use(hidden, weight) and in_parts(hidden, weight)) or exact(hidden).dtype != hidden.dtype:
         return best_words(exact(linear(hidden, weight, bias)), count, barred)
     slices, width = -(-words // size), size // FOLDS
     room = scratch((slices + 1) * size * rows, hidden).view(slices + 1, size, rows)
@@ -88,7 +88,7 @@ def linear_best_words(
         end = min(start + size, words)
         part, real = logits[number], logits[number, : end - start]
         part[end - start :] = NEVER
-        torch.mm(weight[start:end], hidden.t(), out=real)  # a row for each word: quicker so where states are few
+        score(weight[start:end], hidden, real)
         if bias is not None:
             real += bias[start:end, None]
         torch.sum(torch.exp(real, out=powers[: end - start]), 0, out=sums[number])
@@ -108,6 +108,14 @@ def linear_best_words(
             logits.view(-1, rows)[barred] = unbarred
         totals = log_total(logits.view(-1, rows).t().contiguous())
     return values.t().contiguous(), found.gather(0, best).t().contiguous(), totals
+
+
+def score(words: Tensor, hidden: Tensor, into: Tensor) -> None:
+    """words (V, D), hidden (B, D) → (V, B), a row for each word: quicker so where states are few."""
+    if suits_onednn(words, hidden):
+        into.copy_(by_onednn(words, hidden, None))
+    else:
+        torch.mm(words, hidden.t(), out=into)
 
 
 _own = threading.local()
