@@ -19,7 +19,7 @@ from torch import Tensor
 PARTS = 8
 LARGE = 1 << 16  # values of a matrix from which on parts pay
 FEW, MANY = 4, 64  # rows
-WORK = 1 << 23  # products of two values from which on a call of oneDNN's pays; it takes 16 µs instead of 4
+LARGER, WORK = 1 << 17, 1 << 22  # values, and products of two, from which on oneDNN pays: a call takes 16 µs, not 4
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -48,8 +48,8 @@ def in_use(x: Tensor, weight: Tensor) -> bool:
 
 def suits_onednn(x: Tensor, weight: Tensor) -> bool:
     """Whether oneDNN is quicker than MKL and there is enough to compute for it. Of the fewest rows parts are."""
-    enough = x.numel() * weight.shape[0] >= WORK and x.numel() > FEW // 2 * weight.shape[1]
-    return enough and onednn_is_quicker() and in_use(x, weight)
+    enough = weight.numel() >= LARGER and x.numel() * weight.shape[0] >= WORK
+    return enough and onednn_is_quicker() and not fewest(x, weight) and in_use(x, weight)
 
 
 def in_parts(x: Tensor, weight: Tensor) -> bool:

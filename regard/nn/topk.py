@@ -112,7 +112,7 @@ def linear_best_words(
 
 def score(words: Tensor, hidden: Tensor, into: Tensor) -> None:
     """words (V, D), hidden (B, D) → (V, B), a row for each word: quicker so where states are few."""
-    if suits_onednn(words, hidden):
+    if suits_onednn(hidden, words):
         into.copy_(by_onednn(words, hidden, None))
     else:
         torch.mm(words, hidden.t(), out=into)

@@ -72,7 +72,7 @@ def _other_maker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_threads", "_other_maker")
-@pytest.mark.parametrize("rows", [4, 64, 400])
+@pytest.mark.parametrize("rows", [5, 64, 400])
 @pytest.mark.parametrize("biased", [True, False])
 def test_products_by_onednn_are_the_same(rows: int, biased: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     weight = torch.randn(2304, 1000)
@@ -94,7 +94,9 @@ def test_onednn_is_asked_where_there_is_enough_to_do() -> None:
     with torch.no_grad():
         assert suits_onednn(torch.empty(8, 3072), large)
         assert suits_onednn(torch.empty(2, 4, 3072), large)
+        assert suits_onednn(torch.empty(3, 3072), large)
         assert not suits_onednn(torch.empty(2, 3072), large)  # its parts are quicker
+        assert not suits_onednn(torch.empty(4, 768), torch.empty(3072, 768))
         assert not suits_onednn(torch.empty(8, 128), small)
         assert not suits_onednn(torch.empty(0, 3072), large)
 
