@@ -16,6 +16,7 @@ from regard.models.base import (
     TokenLabeller,
     Writer,
     WriterConfig,
+    reader_in,
 )
 from regard.models.bilm import BiLM, BiLMModel
 from regard.models.classifier import Classifier, ClassifierModel
@@ -82,4 +83,5 @@ __all__ = [
     "Writer",
     "WriterConfig",
     "encoder_in",
+    "reader_in",
 ]

@@ -142,6 +142,11 @@ class TextReader(Model):
         raise TypeError(f"{type(self).__name__} does not say how it reads")
 
 
+def reader_in(model: Model) -> TextReader | None:
+    """The model itself, or what it reads texts with."""
+    return next((part for part in (model, *model.children()) if isinstance(part, TextReader)), None)
+
+
 class TextLabeller(Model):
     """A model that judges a text: tokens (B, T), of which `keep` are real, → logits (B, labels)."""
 

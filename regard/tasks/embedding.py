@@ -1,4 +1,4 @@
-"""Vectors of texts: what an encoder makes of each, as one vector."""
+"""Vectors of texts: what a model that reads them whole makes of each, as one vector."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from regard.config import nearest
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
-from regard.models import EncoderModel, encoder_in
+from regard.models import EncoderModel, TextReader, reader_in
 from regard.models.base import last_real
 from regard.models.encoder import own_segments
 from regard.nn.device import for_use
@@ -41,9 +41,7 @@ class Embedder:
     tokenizer puts it. A text of more tokens than the model reads is cut, and how many are is said.
     """
 
-    def __init__(
-        self, model: EncoderModel, tokenizer: Tokenizer, pool: str = "mean", longest: int | None = None
-    ) -> None:
+    def __init__(self, model: TextReader, tokenizer: Tokenizer, pool: str = "mean", longest: int | None = None) -> None:
         if pool not in POOLS:
             raise ValueError(f"unknown pooling {pool!r}: {nearest(pool, POOLS)}")
         self.model, self.tokenizer, self.pool = model, tokenizer, pool
@@ -81,13 +79,18 @@ class Embedder:
         return result
 
     def pooled(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
-        states = self.model.encode(tokens, keep, own_segments(self.model, self.tokenizer, tokens)).states
+        states = self.states(tokens, keep)
         if self.pool == "cls":
             return last_real(states, keep) if self.tokenizer.closes else states[:, 0]
         if keep is None:
             return states.mean(1)
         real = keep.unsqueeze(-1).to(states.dtype)
         return (states * real).sum(1) / real.sum(1)
+
+    def states(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
+        if isinstance(self.model, EncoderModel):
+            return self.model.encode(tokens, keep, own_segments(self.model, self.tokenizer, tokens)).states
+        return self.model.encode(tokens, keep).states
 
     @property
     def width(self) -> int:
@@ -123,16 +126,16 @@ def by_tokens(rows: Sequence[Sequence[Any]], most: int, tokens: int = BATCH_TOKE
 
 
 def load_embedder(folder: str | Path, pool: str | None = None) -> Embedder:
-    """Of any run whose model is an encoder or has one as its reader, whatever it was trained for."""
+    """Of any run whose model reads texts whole or has a reader that does, whatever it was trained for."""
     run = Run(folder)
     model, tokenizer = load_both(run)
     about = run.read_config()
     task = about.get("task", {})  # of a run that is still trained to make vectors
     trained = {"pool": task["pooling"], "longest": task.get("max_length")} if "pooling" in task else {}
     recorded = about.get(SECTION, trained)
-    encoder = encoder_in(for_use(model))
-    if encoder is None:
+    reader = reader_in(for_use(model))
+    if reader is None:
         raise RunError(
-            f"{run.path}: a model of kind {model.config.kind!r} has no encoder, which makes vectors of texts"
+            f"{run.path}: a model of kind {model.config.kind!r} reads no text whole, which vectors are made of"
         )
-    return Embedder(encoder, tokenizer, pool or recorded.get("pool", POOLS[0]), recorded.get("longest"))
+    return Embedder(reader, tokenizer, pool or recorded.get("pool", POOLS[0]), recorded.get("longest"))

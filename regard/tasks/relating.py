@@ -1,4 +1,4 @@
-"""Nearness: pairs of texts in, an encoder out whose vectors are near where texts are alike or belong together."""
+"""Nearness: pairs of texts in, a reader out whose vectors are near where texts are alike or belong together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from regard.data.files import DataError
 from regard.data.related import Related
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
-from regard.models import Encoder, EncoderModel, Model, ModelConfig, TextReaderConfig
+from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
 from regard.page.html import figures, table
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.certainty import intervals
@@ -80,7 +80,7 @@ class Relating(TaskConfig, kind="similar"):
             raise ConfigError(f"max_length {self.max_length} holds no text; it takes at least {FRAME + 1} tokens")
 
     def check_model(self, model: ModelConfig) -> None:
-        if not isinstance(model, Encoder):
+        if not isinstance(model, TextReaderConfig):
             raise ConfigError(f"model: one of kind {model.kind} makes no vectors of texts; take one of kind encoder")
         check_length(model, self.max_length)
 
@@ -173,7 +173,7 @@ class RelatingTask:
         return [[] if pair.negative is None else next(rows) for pair in pairs]
 
     def fit(self, model: ModelConfig) -> ModelConfig:
-        assert isinstance(model, Encoder)
+        assert isinstance(model, TextReaderConfig)
         return change(model.inside(), {"vocabulary": self.tokenizer.vocabulary})
 
     def batches(self, budget: int, seed: int) -> Batches:
@@ -202,7 +202,7 @@ class RelatingTask:
         return order_loss(near, shares, self.config.temperature)
 
     def embedder(self, model: Model) -> Embedder:
-        return Embedder(cast(EncoderModel, model), self.tokenizer, self.config.pooling, self.config.max_length)
+        return Embedder(cast(TextReader, model), self.tokenizer, self.config.pooling, self.config.max_length)
 
     # --- judging ---
 

@@ -188,3 +188,28 @@ def test_a_run_that_reads_no_text_whole_cannot_be_begun_from(
     code, _, err = regard(*words)
     assert code == 2
     assert "reads no text whole" in err
+
+
+def test_vectors_of_texts_learn_from_a_bilm(folder: Path, tmp_path: Path, regard: Say) -> None:
+    """Its layers are mixed, as in a tagger; what comes out is used as that of any other model."""
+    texts = (folder / "held.txt").read_text().splitlines()
+    pairs = [f"{one}\t{other}\t{5 if one == other else 1}\n" for one in texts[:6] for other in texts[:6]]
+    (tmp_path / "pairs.tsv").write_text("".join(pairs))
+    files = ("--train", tmp_path / "pairs.tsv", "--valid", tmp_path / "pairs.tsv", "--run", tmp_path / "near")
+    code, _, err = regard("train", "similar", *files, "--from", folder / "bilm", "--rate", "0.01", *SHORT)
+    assert code == 0, err
+    model, before = load_model(Run(tmp_path / "near")), load_model(Run(folder / "bilm"))
+    assert isinstance(model, BiLMModel)
+    assert model.mix is not None
+    assert model.head is None
+    table = [dict(one.named_parameters())["ahead.0.weight_ih_l0"] for one in (model, before)]
+    assert 0 < torch.dist(*table) < 0.5 * table[1].norm()  # tuned, not learnt anew
+    assert (
+        json.loads(regard("evaluate", tmp_path / "near", "--data", tmp_path / "pairs.tsv", "--json")[1])["spearman"]
+        > 0.5
+    )
+    assert regard("embed", tmp_path / "near", texts[0], "--out", tmp_path / "vectors.npy")[0] == 0
+    assert np.load(tmp_path / "vectors.npy").shape == (1, model.states_width)
+    code, out, _ = regard("similar", tmp_path / "near", "--lines", folder / "held.txt", texts[0])
+    assert (code, texts[0] in out.splitlines()[0]) == (0, True)
+    assert regard("embed", folder / "bilm", texts[0])[0] == 0  # also one that was never tuned for it
