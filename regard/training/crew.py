@@ -18,12 +18,14 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from multiprocessing.util import Finalize
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from regard.checkpoint import running
+from regard.config import ConfigError
 from regard.data.batches import Batches, Indices
 from regard.decoding.parallel import forkable
 
@@ -37,11 +39,17 @@ class HelperError(RuntimeError):
     """A helper could not do its share."""
 
 
-def usual_shares(batches: Batches, model: nn.Module) -> int:
-    """Over how many processes a batch is best shared out: one for each core, while each has enough to do. One, where
-    a batch counts as a whole, or where a layer keeps something of every batch, which would stay with its helper."""
-    device = next(model.parameters()).device
-    if batches.whole or running(model) or not forkable(device):
+def shares_of(batches: Batches, model: nn.Module, asked: int | None = None) -> int:
+    """Over how many processes a batch is shared out, as asked for; otherwise one for each core, while each has enough
+    to do. One, where a batch counts as a whole, or where a layer keeps something of every batch, which would stay with
+    its helper."""
+    kept = list(running(model))
+    if asked is not None and asked > 1 and (batches.whole or kept):
+        why = "it is judged as a whole" if batches.whole else f"the model keeps something of it in {kept[0]}"
+        raise ConfigError(f"training.processes: a batch cannot be shared out over {asked}, for {why}; leave it out")
+    if asked is not None:
+        return asked
+    if batches.whole or kept or not forkable(next(model.parameters()).device):
         return 1
     return max(1, min(torch.get_num_threads(), int(batches.size() / ENOUGH)))
 
@@ -54,7 +62,7 @@ class Crew:
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.threads = max(1, torch.get_num_threads() // shares)
         self.helpers: list[Helper] = []
-        if shares > 1 and forkable(self.parameters[0].device):
+        if shares > 1 and forkable(next(model.parameters()).device):
             share_memory(self.parameters)
             for _ in range(shares - 1):
                 self.helpers.append(Helper(self.parameters, work, self.threads, self.helpers))
@@ -69,16 +77,17 @@ class Crew:
             for helper, part, seed in zip(self.helpers, parts[1:], seeds[1:], strict=False):
                 helper.ask(part, seed)
             loss, count = self.work(parts[0])
-            gradients = [before, self.taken()]
+            own: list[Gradients] = [before, self.taken()]
+            borrowed: list[Gradients] = []
             for i, part in enumerate(parts[1:]):
                 if self.helpers:
                     more, tokens, found = self.helpers[i].answer()
                 else:
                     more, tokens, found = self.alone(part, seeds[i + 1])
                 loss, count = loss + more, count + tokens
-                gradients.append(found)
-        for parameter, *found in zip(self.parameters, *gradients, strict=True):
-            parameter.grad = added(found)
+                borrowed.append(found)
+        for i, parameter in enumerate(self.parameters):
+            parameter.grad = added([one[i] for one in own], [one[i] for one in borrowed])
         return loss, count
 
     def alone(self, part: Indices, seed: int) -> tuple[float, int, Gradients]:
@@ -112,6 +121,7 @@ class Helper:
             target=help_out, args=(theirs, [self.pipe, *(one.pipe for one in others)], self, parameters, work, threads)
         )
         self.process.daemon = True
+        Finalize(self, self.pipe.close, exitpriority=0)  # where nobody closes it, this program ends all the same
         with warnings.catch_warnings():  # of PyTorch's own threads, which a helper makes anew
             warnings.simplefilter("ignore", DeprecationWarning)
             self.process.start()
@@ -150,9 +160,10 @@ def help_out(
     work: Work,
     threads: int,
 ) -> None:
-    """The life of a helper: until its leader is gone. Ctrl-C is the leader's affair, which ends after the step."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    """The life of a helper: until its leader is gone. Ctrl-C and a polite kill, which may be sent to all of a program's
+    processes, are the leader's affair: it ends after the step, and needs every share of it."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     for other in others:  # the leader's ends: were they held open here, nobody would hear that it is gone
         other.close()
     torch.set_num_threads(threads)
@@ -187,12 +198,15 @@ def leave(parameters: Sequence[nn.Parameter], places: Sequence[Tensor]) -> set[i
     return missing
 
 
-def added(gradients: Sequence[Tensor | None]) -> Tensor | None:
-    """Their sum, in the first of them that is there; a helper's place is never handed out."""
+def added(own: Sequence[Tensor | None], borrowed: Sequence[Tensor | None]) -> Tensor | None:
+    """Their sum, none where there is nothing; it may stand in the place of its own, but of no borrowed one."""
     total: Tensor | None = None
-    for i, gradient in enumerate(gradients):
+    for gradient in own:
         if gradient is not None:
-            total = gradient.clone() if total is None and i > 1 else gradient if total is None else total.add_(gradient)
+            total = gradient if total is None else total.add_(gradient)
+    for gradient in borrowed:
+        if gradient is not None:
+            total = gradient.clone() if total is None else total.add_(gradient)
     return total
 
 

@@ -29,7 +29,7 @@ from regard.nn.device import DeviceName, Precision, autocast, put_random_state, 
 from regard.nn.lowrank import merged
 from regard.tasks.base import Task
 from regard.training.averaging import AverageConfig, Exponential
-from regard.training.crew import Crew, HelperError, usual_shares
+from regard.training.crew import Crew, HelperError, shares_of
 from regard.training.optimisers import AdamW, OptimiserConfig, put_state, scale_rates, state_tensors
 from regard.training.records import Listen
 from regard.training.schedules import InverseRoot, ScheduleConfig
@@ -104,7 +104,8 @@ class Trainer:
             compile_stacks(model)
         self.batches = task.batches(config.batch_tokens, config.seed)
         # First of those that hold weights: it moves them to where helpers see them.
-        self.crew = Crew(model, self.backward, config.processes or usual_shares(self.batches, model))
+        alone = 1 if config.compile else None  # each process would compile for itself
+        self.crew = Crew(model, self.backward, shares_of(self.batches, model, config.processes or alone))
         self.optimisers = config.optimiser.build(model)
         self.average = config.average.build(model)
         self.progress = Progress()

@@ -16,11 +16,11 @@ import pytest
 import torch
 
 from regard.checkpoint import Run, read_tensors
-from regard.config import change
+from regard.config import ConfigError, change
 from regard.data.batches import Batches
 from regard.models import Model
 from regard.tasks.translation import TranslationTask
-from regard.training.crew import Crew, usual_shares
+from regard.training.crew import Crew, shares_of
 from regard.training.loop import Trainer, TrainingError
 from regard.training.session import Recipe, read_recipe, resume, start
 from tests.toy import losses
@@ -105,12 +105,17 @@ def test_small_whole_and_remembered_batches_are_not_shared_out(monkeypatch: pyte
     monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
     model, keeping = torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2)
     lengths = [np.full(1000, 20)]
-    assert usual_shares(Batches(lengths, 4000, 1), model) == 4
-    assert usual_shares(Batches(lengths, 2000, 1), model) == 2
-    assert usual_shares(Batches(lengths, 1000, 1), model) == 1
-    assert usual_shares(Batches(lengths, 4000, 1, max_rows=32), model) == 1
-    assert usual_shares(Batches(lengths, 4000, 1, whole=True), model) == 1
-    assert usual_shares(Batches(lengths, 4000, 1), keeping) == 1
+    assert shares_of(Batches(lengths, 4000, 1), model) == 4
+    assert shares_of(Batches(lengths, 2000, 1), model) == 2
+    assert shares_of(Batches(lengths, 1000, 1), model) == 1
+    assert shares_of(Batches(lengths, 4000, 1, max_rows=32), model) == 1
+    assert shares_of(Batches(lengths, 4000, 1, whole=True), model) == 1
+    assert shares_of(Batches(lengths, 4000, 1), keeping) == 1
+    assert shares_of(Batches(lengths, 100, 1), model, 3) == 3  # asked for
+    with pytest.raises(ConfigError, match="shared out over 2, for it is judged as a whole"):
+        shares_of(Batches(lengths, 4000, 1, whole=True), model, 2)
+    with pytest.raises(ConfigError, match="for the model keeps something of it in running_mean"):
+        shares_of(Batches(lengths, 4000, 1), keeping, 2)
 
 
 def test_a_parameter_that_no_share_uses_has_no_gradient() -> None:
@@ -138,6 +143,30 @@ def test_a_killed_helper_ends_the_run_with_a_sentence(tmp_path: Path, task: Tran
     os.kill(pid, signal.SIGKILL)
     with pytest.raises(TrainingError, match=r"was killed, .* at step 1; there is no checkpoint yet"):
         trainer.train()
+
+
+def test_a_polite_kill_of_a_helper_is_the_affair_of_its_leader(
+    tmp_path: Path, task: TranslationTask, recipe: Recipe
+) -> None:
+    trainer = trainer_of(task, recipe, tmp_path / "run", processes=2)
+    pid = trainer.crew.helpers[0].process.pid
+    assert pid is not None
+    for number in (signal.SIGTERM, signal.SIGINT):
+        trainer.step([BATCH])  # it has come to where it listens
+        os.kill(pid, number)
+    trainer.step([BATCH])
+    assert trainer.progress.step == 3
+    trainer.crew.close()
+    assert not alive(pid)
+
+
+def test_a_program_ends_that_never_closed_its_helpers() -> None:
+    code = """
+import torch
+from regard.training.crew import Crew
+crew = Crew(torch.nn.Linear(2, 2), lambda indices: (torch.zeros(()), 1), 3)
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
 
 def test_what_goes_wrong_in_a_helper_is_said(
