@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_texts(folder / "text.txt", 400, 0)
     write_texts(folder / "held.txt", 60, 1)
     files = ["--train", str(folder / "text.txt"), "--valid", str(folder / "held.txt")]
-    steps = ["--max-steps", "160", "--validate-every", "120", "--keep-checkpoints", "9"]
+    steps = ["--max-steps", "240", "--validate-every", "120", "--keep-checkpoints", "9"]
     given = ["--run", str(folder / "run"), "--tokenizer", "wordpiece", "--lower", "true"]
     assert main(["pretrain", "plm", *given, *files, *TINY, *QUICK, *steps, *SHORT]) == 0
     return folder
@@ -135,11 +135,11 @@ def test_a_segment_sees_the_one_before_it_and_texts_that_ended_do_not_matter(fol
 def test_a_resumed_run_predicts_the_same_words(folder: Path, tmp_path: Path) -> None:
     cut = Run(tmp_path / "cut")
     shutil.copytree(folder / "run", cut.path)
-    shutil.rmtree(cut.checkpoint(160))
+    shutil.rmtree(cut.checkpoint(240))
     resume(cut)
     assert losses(cut) == losses(Run(folder / "run"))
-    before = read_tensors(Run(folder / "run").checkpoint(160) / "model.safetensors")
-    after = read_tensors(cut.checkpoint(160) / "model.safetensors")
+    before = read_tensors(Run(folder / "run").checkpoint(240) / "model.safetensors")
+    after = read_tensors(cut.checkpoint(240) / "model.safetensors")
     assert all(torch.equal(after[name], tensor) for name, tensor in before.items())
 
 

@@ -18,6 +18,7 @@ import torch
 from regard.checkpoint import Run, read_tensors
 from regard.config import ConfigError, change
 from regard.data.batches import Batches
+from regard.decoding import parallel
 from regard.models import Model
 from regard.tasks.translation import TranslationTask
 from regard.training.crew import Crew, shares_of
@@ -27,6 +28,12 @@ from tests.toy import losses
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
 BATCH = np.arange(7)
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who runs tests side by side has threads of its own; a copy of the process needs nothing of them."""
+    monkeypatch.setattr(parallel, "active_count", lambda: 1)
 
 
 @pytest.fixture
