@@ -66,7 +66,8 @@ def fewest(x: Tensor, weight: Tensor) -> bool:
 @cache
 def onednn_is_quicker() -> bool:
     """MKL has its best kernels for the processors of its maker."""
-    return torch._C.has_mkl and torch._C._has_mkldnn and "AuthenticAMD" in processor()
+    there = torch._C.has_mkl and torch._C._has_mkldnn and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    return there and "AuthenticAMD" in processor()
 
 
 def processor() -> str:

@@ -71,6 +71,8 @@ def resume(run: Run, limits: Mapping[str, Any] | None = None) -> Progress:
     steps, recipe = run.checkpoints(), read_recipe(run)
     if limits:
         recipe = change(recipe, {f"training.{name}": limit for name, limit in limits.items()})
+    if steps and recipe.training.processes is None:  # of a version that knew no others
+        recipe = change(recipe, {"training.processes": 1})
     return _train(run, recipe, resume=steps[-1] if steps else None)
 
 

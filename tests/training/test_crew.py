@@ -102,6 +102,19 @@ def test_a_resumed_run_keeps_its_processes_and_its_losses(tmp_path: Path, recipe
     assert losses(cut) == losses(whole)
 
 
+def test_a_run_that_knew_no_processes_goes_on_in_one(
+    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(tmp_path / "run")
+    start(run, change(recipe, {"max_steps": 10}))
+    config = run.read_config()
+    del config["training"]["processes"]
+    run.write_config(config)
+    monkeypatch.setattr("regard.training.loop.shares_of", lambda batches, model, asked: asked or 2)
+    resume(run, {"max_steps": 20})
+    assert read_recipe(run).training.processes == 1
+
+
 def test_the_number_of_processes_is_chosen_and_recorded(tmp_path: Path, recipe: Recipe) -> None:
     run = Run(tmp_path / "run")
     start(run, change(recipe, {"max_steps": 2}))
