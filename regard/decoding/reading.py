@@ -18,7 +18,7 @@ class Reading:
         self.model, self.tokens, self.state = model, list[int](), model.begin()
         self.device = next(model.parameters()).device
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def follow(self, tokens: Sequence[int], count: int = 1) -> Tensor:
         """The logits (count, V) of what follows each of the last so many tokens of a text."""
         self.back_to(min(common(self.tokens, tokens), len(tokens) - count))

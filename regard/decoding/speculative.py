@@ -73,7 +73,7 @@ class Speculating:
         self.generator = made[0] if isinstance(made, Sequence) else made
         self.proposed = self.kept = 0  # how well the small model guesses
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def step(self) -> list[tuple[int, Written]]:
         """The tokens that were kept and one more, or those up to the end; none when it is over."""
         room = self.own.room(self.text)

@@ -73,7 +73,7 @@ class Writing:
         self.generator = dice(options, len(prompts), self.device) if generator is None else generator
         self.state: State | None = None
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def step(self) -> list[tuple[int, Written]]:
         """A token for each text that goes on, by its number; the end is a text's last. Empty when all are over."""
         self.make_room()

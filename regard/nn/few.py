@@ -24,9 +24,11 @@ LARGER, WORK = 1 << 17, 1 << 22  # values, and products of two, from which on on
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """`F.linear`, x (…, K), weight (N, K): by other ways where they are quicker."""
+    if weight.numel() < LARGE:
+        return F.linear(x, weight, bias)
     if suits_onednn(x, weight):
         return by_onednn(x, weight, bias)
-    if not (in_use(x, weight) and in_parts(x, weight)):
+    if not (in_parts(x, weight) and in_use(x, weight)):
         return F.linear(x, weight, bias)
     outputs, inputs = weight.shape
     flat = x.reshape(-1, inputs)

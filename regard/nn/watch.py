@@ -9,6 +9,7 @@ import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+import torch
 from torch import Tensor, nn
 
 from regard.config import nearest
@@ -30,17 +31,25 @@ class Seen(dict[str, list[Tensor]]):
 
     def see(self, name: str, weights: Callable[[], Tensor]) -> None:
         if not self.patterns or _any_matches(self.patterns, name):
-            self.setdefault(name, []).append(weights().detach())
+            self.setdefault(name, []).append(kept(weights()))
 
     def note(self, name: str, value: Value) -> None:
         if _any_matches(self.wanted, name):
-            self.notes.setdefault(name, []).append((value if isinstance(value, Tensor) else value()).detach())
+            self.notes.setdefault(name, []).append(kept(value if isinstance(value, Tensor) else value()))
 
     def last(self, name: str) -> Tensor:
         """The weights of the newest call of one layer."""
         if name not in self:
             raise ValueError(f"no weights of {name!r} were seen: {nearest(name, self)}")
         return self[name][-1]
+
+
+def kept(value: Tensor) -> Tensor:
+    """Without its history. What decoding makes could not be changed afterwards, nor be a part of what is trained."""
+    if not value.is_inference():
+        return value.detach()
+    with torch.inference_mode(False):
+        return value.clone()
 
 
 @contextmanager

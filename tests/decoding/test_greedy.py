@@ -9,9 +9,9 @@ import regard
 from regard.decoding import Decoding, complete, decode, translate
 from regard.decoding.beam import beam_search, candidates
 from regard.decoding.steps import look
-from regard.nn.positions import ALiBi, Learned, Relative, Rotary
+from regard.nn.positions import ALiBi, Learned, PositionConfig, Relative, Rotary
 from tests.decoding.reference import END, START, Counting, assert_same, completing, ending, greedy, ragged, translating
-from tests.helpers import built, decoder, encoder_decoder, tokens
+from tests.helpers import POSITIONS, built, decoder, encoder_decoder, label, tokens
 
 
 @pytest.mark.parametrize("kv_heads", [None, 2])
@@ -105,11 +105,23 @@ def test_an_empty_batch_gives_nothing() -> None:
     assert complete(model, tokens(0, 3), None, Decoding(), END) == []
 
 
-def test_a_model_can_be_trained_after_it_decoded() -> None:
-    model = built(decoder(position=Rotary()))
-    complete(model, tokens(2, 3), None, Decoding(max_length=70), END)
-    model.train()(tokens(2, 70)).square().sum().backward()
+@pytest.mark.parametrize("position", POSITIONS, ids=label)
+def test_a_model_can_be_trained_after_it_decoded(position: PositionConfig) -> None:
+    model = built(decoder(position=position))
+    complete(model, tokens(2, 3), None, Decoding(max_length=20), END)
+    model.train()(tokens(2, 20)).square().sum().backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+def test_what_was_seen_of_decoding_is_like_any_other_tensor() -> None:
+    model = ending(encoder_decoder())
+    with regard.watch(model, "decoder.0.cross") as seen:
+        translate(model, tokens(2, 5), None, Decoding(max_length=3), START, END)
+    weights = seen.last("decoder.0.cross")
+    assert torch.equal(weights.clone().mul_(2), weights.mul_(2))
+    scale = torch.ones((), dtype=weights.dtype, requires_grad=True)
+    (scale * weights).sum().backward()
+    assert scale.grad is not None
 
 
 def test_watching_changes_nothing() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.nn.topk import AT_ONCE, FOLDS, likeliest, linear_best_words
+from regard.nn import topk
+from regard.nn.topk import likeliest, linear_best_words
 
 
 @pytest.mark.parametrize("words", [3, 40, 5_000, 4_096, 10_000, 10_007])
@@ -36,7 +37,11 @@ def test_neighbours_in_one_column_are_all_found() -> None:
 @pytest.mark.parametrize("rows", [1, 3, 300])
 @pytest.mark.parametrize("barred", [None, 0, 4])
 @pytest.mark.parametrize("level", [0.0, 200.0, -200.0])
-def test_slices_give_what_all_logits_give(words: int, rows: int, barred: int | None, level: float) -> None:
+@pytest.mark.parametrize("at_once", [topk.AT_ONCE, 1 << 12])
+def test_slices_give_what_all_logits_give(
+    words: int, rows: int, barred: int | None, level: float, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topk, "AT_ONCE", at_once)
     hidden, weight, bias = torch.randn(rows, 16), torch.randn(words, 16), torch.randn(words) + level
     bias[4] += 50.0  # so that barring it matters
     values, places, totals = linear_best_words(hidden, weight, bias, 4, barred)
@@ -49,13 +54,12 @@ def test_slices_give_what_all_logits_give(words: int, rows: int, barred: int | N
     assert torch.equal(places, expected.indices)
 
 
-def test_a_slice_of_nothing_but_the_barred_word_is_no_harm() -> None:
-    rows = 4
-    size = AT_ONCE // rows // FOLDS * FOLDS
-    hidden, weight = torch.randn(rows, 3), torch.randn(size + 1, 3)  # the last slice has one word
-    values, places, totals = linear_best_words(hidden, weight, None, 4, barred=size)
+def test_a_slice_of_nothing_but_the_barred_word_is_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topk, "AT_ONCE", 1)
+    hidden, weight = torch.randn(3, 5), torch.randn(9, 5)  # slices of four, four and one
+    values, places, totals = linear_best_words(hidden, weight, None, 4, barred=8)
     logits = hidden @ weight.T
     torch.testing.assert_close(totals, logits.logsumexp(-1))
-    expected = logits[:, :size].topk(4)
+    expected = logits[:, :8].topk(4)
     torch.testing.assert_close(values, expected.values)
     assert torch.equal(places, expected.indices)

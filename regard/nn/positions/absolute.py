@@ -106,8 +106,9 @@ class SinusoidalPosition(AbsolutePosition):
 
     def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
         if reach > len(self.table) or self.table.dtype != like.dtype or self.table.device != like.device:
-            places = torch.arange(max(reach, 2 * len(self.table), 64), device="cpu")
-            self.table = sinusoids(places, self.width, self.layout, self.base).to(like.device, like.dtype)
+            with torch.inference_mode(False):  # it stays, and may be trained with
+                places = torch.arange(max(reach, 2 * len(self.table), 64), device="cpu")
+                self.table = sinusoids(places, self.width, self.layout, self.base).to(like.device, like.dtype)
         return self.table[positions]
 
 
