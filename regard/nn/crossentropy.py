@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from regard.nn.few import linear
+
 SLICE = 1 << 20  # logits at a time: 4 MiB in fp32
 
 
@@ -104,7 +106,7 @@ def _forward(
     for start in range(0, rows, step):
         part = slice(start, start + step)
         h, y, count = hidden[part], words[part], counts[part]
-        logits = capped(torch.nn.functional.linear(h, weight, bias).to(exact), cap)
+        logits = capped(linear(h, weight, bias).to(exact), cap)
         chosen = logits.gather(-1, y) * (1 - smoothing)
         if smoothing:
             chosen = chosen + logits.mean(-1, keepdim=True) * smoothing
