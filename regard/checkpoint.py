@@ -94,7 +94,18 @@ def read_tensors(path: Path, device: str = "cpu") -> dict[str, Tensor]:
     except FileNotFoundError:
         raise RunError(f"{path} is missing") from None
     except (OSError, safetensors.SafetensorError) as error:
-        raise RunError(f"{path} is no whole safetensors file ({error}); take another checkpoint of the run") from error
+        raise RunError(f"{path} is no whole safetensors file ({error})") from error
+
+
+def check_tensors(path: Path) -> None:
+    """Whether a file is there and whole, without reading what is in it."""
+    try:
+        with safetensors.safe_open(path, framework="pt"):
+            pass
+    except FileNotFoundError:
+        raise RunError(f"{path} is missing") from None
+    except (OSError, safetensors.SafetensorError) as error:
+        raise RunError(f"{path} is no whole safetensors file ({error})") from error
 
 
 # --- weights ----------------------------------------------------------------------------------------------------------
@@ -150,6 +161,10 @@ TOKENS, HELD = (
     "tokens-valid",
 )  # the folders of the tokenized corpus and of what is held out, in that of the run
 PROBES = "probes"  # the folder of looks at fixed sentences, taken while training
+FILES = (  # and folders that a training leaves in its run folder
+    *("config.json", "recipe.yaml", "model.safetensors", "tokenizer.json", "labels.json", "scale.json"),
+    *("metrics.jsonl", "report.html", "checkpoints", "tensorboard", TOKENS, HELD, PROBES),
+)
 
 
 class Run:

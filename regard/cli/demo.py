@@ -23,7 +23,7 @@ def add(verbs: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    verb.add_argument("--run", default="runs/demo", metavar="DIR", help="its folder, replaced if it is there")
+    verb.add_argument("--run", default="runs/demo", metavar="DIR", help="its folder; a demo that is there is replaced")
     verb.set_defaults(run_verb=run)
 
 
@@ -35,10 +35,14 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.tasks.alignment import error_rate
     from regard.tasks.scores import bleu, chrf
     from regard.tasks.translation import load_translator
+    from regard.training.records import interrupted
     from regard.training.session import start
 
     folder = Run(options.run)
-    start(folder, change(recipe(), read_changes(rest)), overwrite=True)
+    progress = start(folder, change(recipe(), read_changes(rest)), overwrite=True)
+    if interrupted(folder.metrics_path):
+        print(f"stopped at step {progress.step:,}; go on with: {called()} train translate --run {options.run} --resume")
+        return
     translator = load_translator(options.run)
     test = list(open_data("phrasebook", "en-fr", "test", 500))
     found = translator.texts([pair.source for pair in test], Decoding(beam=4))

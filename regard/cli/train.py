@@ -101,7 +101,7 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import Run
     from regard.training.recipes import make_recipe
-    from regard.training.records import figure, validated
+    from regard.training.records import figure, interrupted, validated
     from regard.training.session import resume, start
 
     folder = Run(options.run)
@@ -129,11 +129,12 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
             print(seeds_table(options, recipe))
             return
         progress = start(folder, recipe)
-    if progress.best is None:
+    if progress.best is None or interrupted(folder.metrics_path):
         print(
             f"stopped at step {progress.step:,}; "
             f"go on with: regard {options.verb} {options.task} --run {options.run} --resume"
         )
+    if progress.best is None:
         return
     reached = validated(folder.metrics_path, progress.best_step)  # by the weights that are kept, not by the last ones
     metrics = "  ".join(f"{name} {figure(value)}" for name, value in reached.items())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import time
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from torch import Tensor, nn
 
 from regard.checkpoint import (
     Run,
+    RunError,
     put_weights,
     read_json,
     read_tensors,
@@ -31,11 +35,12 @@ from regard.tasks.base import Task
 from regard.training.averaging import AverageConfig, Exponential
 from regard.training.crew import Crew, HelperError, shares_of
 from regard.training.optimisers import AdamW, OptimiserConfig, put_state, scale_rates, state_tensors
-from regard.training.records import Listen
+from regard.training.records import INTERRUPTED, Listen
 from regard.training.schedules import InverseRoot, ScheduleConfig
 
 EXPLODED = 3  # times the first loss, or times 1 where that was smaller: what is tuned may begin near 0
 PACED = 10  # steps after which a run that ends by the clock knows its pace
+Groups = list["np.ndarray[Any, Any]"]  # the batches of one optimiser step, each by the numbers of its examples
 TOLD_EVERY = 10  # steps between records; on other devices a record is also where the loop waits for a number
 
 
@@ -129,18 +134,21 @@ class Trainer:
         started, before = time.monotonic(), progress.seconds
         spent, tokens, told = 0.0, 0, progress.step
         losses: list[tuple[Tensor, int]] = []
+        batches: list[Groups] = []
         for epoch, step_in_epoch, groups in self.steps():
             begun = time.monotonic()
             loss, count = self.step(groups)
             losses.append((loss, count))
+            batches.append(groups)
             progress.epoch, progress.step_in_epoch = epoch, step_in_epoch
             spent, tokens = spent + time.monotonic() - begun, tokens + count
             progress.seconds = before + time.monotonic() - started
             ending = self.ending()
             due = progress.step % self.config.validate_every == 0 or ending
             if progress.step % TOLD_EVERY == 0 or due:  # a loss that is no number must be found before it is saved
+                self.check_losses(losses, batches)
                 self.tell(losses, spent / max(progress.step - told, 1), tokens / max(spent, 1e-9))
-                spent, tokens, told, losses = 0.0, 0, progress.step, []
+                spent, tokens, told, losses, batches = 0.0, 0, progress.step, [], []
             if due:
                 self.check_weights()
                 if not self.interrupted:
@@ -153,14 +161,14 @@ class Trainer:
 
     def steps(self) -> Any:
         """(epoch, next step in it, the batches of one optimiser step), from where the run stands, without end."""
-        groups: list[np.ndarray[Any, Any]] = []
+        groups: Groups = []
         for epoch, step, indices in self.batches.iterate(self.progress.epoch, self.progress.step_in_epoch):
             groups.append(indices)
             if len(groups) == self.config.accumulate:
                 yield epoch, step + 1, groups
                 groups = []
 
-    def step(self, groups: list[np.ndarray[Any, Any]]) -> tuple[Tensor, int]:
+    def step(self, groups: Groups) -> tuple[Tensor, int]:
         """One optimiser step over some batches; returns their summed loss and the number of tokens."""
         try:
             loss, count = self.gradients(groups)
@@ -174,10 +182,9 @@ class Trainer:
             optimiser.step()
             optimiser.zero_grad()
         self.average.update(self.progress.step)
-        self.last_batch = groups
         return loss, count
 
-    def gradients(self, groups: list[np.ndarray[Any, Any]]) -> tuple[Tensor, int]:
+    def gradients(self, groups: Groups) -> tuple[Tensor, int]:
         """Of the mean over all tokens of some batches: those of the sums add up, then are divided."""
         total, count = self.crew.backward(groups[0])
         for indices in groups[1:]:
@@ -205,7 +212,7 @@ class Trainer:
         """Why the run is over, empty while it is not."""
         config, progress = self.config, self.progress
         if self.interrupted:
-            return "interrupted"
+            return INTERRUPTED
         if progress.step >= config.max_steps:
             return "all steps done"
         if config.max_minutes is not None and progress.seconds >= 60 * config.max_minutes:
@@ -216,12 +223,20 @@ class Trainer:
 
     # --- telling, validating, saving ---
 
-    def tell(self, losses: list[tuple[Tensor, int]], seconds: float, speed: float) -> None:
-        loss = sum(float(total) for total, _ in losses) / sum(count for _, count in losses)
+    def check_losses(self, losses: list[tuple[Tensor, int]], batches: list[Groups]) -> None:
+        """Of the latest steps, of which each had these batches."""
         if self.progress.first_loss is None:
-            self.progress.first_loss = loss
-        if not math.isfinite(loss) or loss > EXPLODED * max(self.progress.first_loss, 1):
-            self.fail(f"the loss became {loss:g}")
+            self.progress.first_loss = mean(losses)
+        first = self.progress.first_loss
+        most = EXPLODED * max(first, 1) if math.isfinite(first) else sys.float_info.max
+        if mean(losses) <= most:
+            return
+        worst = next(i for i, one in enumerate(losses) if not mean([one]) <= most)  # what is no number is not, either
+        rows = ", ".join(str(row) for row in batches[worst][-1][:5])
+        step = self.progress.step - len(losses) + 1 + worst
+        self.fail(f"the loss became {mean(losses[worst : worst + 1]):g} at step {step}, with the examples {rows}, …")
+
+    def tell(self, losses: list[tuple[Tensor, int]], seconds: float, speed: float) -> None:
         rate = self.optimisers[-1].param_groups[0]["lr"]
         self.listen(
             {
@@ -229,7 +244,7 @@ class Trainer:
                 "step": self.progress.step,
                 "planned": self.planned(),
                 "epoch": self.progress.epoch,
-                "loss": loss,
+                "loss": mean(losses),
                 "rate": rate,
                 "tokens_per_second": speed,
                 "seconds_per_step": seconds,
@@ -240,14 +255,10 @@ class Trainer:
     def check_weights(self) -> None:
         """A gradient may be no number where the loss is one; what it spoils must not be saved."""
         if not all(bool(weight.isfinite().all()) for weight in self.model.parameters()):
-            self.fail("the weights became infinite or no numbers")
+            self.fail(f"the weights became infinite or no numbers by step {self.progress.step}")
 
     def fail(self, what: str) -> None:
-        rows = ", ".join(str(i) for i in self.last_batch[-1][:5])
-        raise TrainingError(
-            f"{what} by step {self.progress.step}, in a batch with the examples {rows}, …; {self.last_good()}; "
-            "try a lower rate or a longer warm-up"
-        )
+        raise TrainingError(f"{what}; {self.last_good()}; try a lower rate or a longer warm-up")
 
     def last_good(self) -> str:
         saved = self.run.checkpoints()
@@ -303,11 +314,25 @@ class Trainer:
             saved = read_tensors(folder / "running.safetensors")
             for name, buffer in kept.items():
                 buffer.copy_(saved[name])
-        if (folder / "average.safetensors").exists():
-            self.average.put_state(read_tensors(folder / "average.safetensors"))
+        averaged = folder / "average.safetensors"
+        if self.average.state() or averaged.exists():  # of some kinds there is nothing yet
+            self.average.put_state(read_tensors(averaged))
         put_state(self.optimisers, self.model, read_tensors(folder / "optimiser.safetensors"))
         put_random_state(read_tensors(folder / "random.safetensors"))
-        self.progress = Progress(**read_json(folder / "progress.json"))
+        self.progress = read_progress(folder)
+
+
+def mean(losses: Sequence[tuple[Tensor, int]]) -> float:
+    """Over all tokens, of sums and how many each is of."""
+    return sum(float(total) for total, _ in losses) / sum(count for _, count in losses)
+
+
+def read_progress(checkpoint: Path) -> Progress:
+    path = checkpoint / "progress.json"
+    found, known = read_json(path), [one.name for one in fields(Progress)]
+    if found.keys() != set(known):
+        raise RunError(f"{path} does not have just {', '.join(known)}: it is damaged, or of another version")
+    return Progress(**found)
 
 
 def compile_stacks(model: Model) -> None:

@@ -13,6 +13,7 @@ from regard.checkpoint import write_text
 
 Record = dict[str, Any]  # {"event": "step" | "validation" | …, "step": int, …} with JSON values only
 Listen = Callable[[Record], None]
+INTERRUPTED = "interrupted"  # why a run ended that was told to
 
 
 class Output(Protocol):
@@ -57,6 +58,12 @@ def validated(path: Path, step: int) -> dict[str, float]:
     """The metrics of the validation at a step; none where there was no validation."""
     found = (one for one in read_records(path) if (one["event"], one["step"]) == ("validation", step))
     return next((dict(one["metrics"]) for one in found), {})
+
+
+def interrupted(path: Path) -> bool:
+    """Whether the last training of a run was stopped before its end."""
+    ends = [record for record in read_records(path) if record["event"] == "end"]
+    return bool(ends) and ends[-1]["reason"] == INTERRUPTED
 
 
 class TensorBoard:

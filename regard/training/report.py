@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from regard.checkpoint import Run, read_text, write_text
@@ -29,11 +30,13 @@ def write_report(run: Run, more: Sequence[Section] = ()) -> None:
 
 
 def summary(records: Sequence[Record], validations: Sequence[Record]) -> str:
+    """What the weights reached that were kept, which need not be the last ones."""
     if not validations:
         return ""
     last, steps = validations[-1], [record for record in records if record["event"] == "step"]
-    values = {name: figure(value) for name, value in last["metrics"].items()}
-    values["steps"] = f"{last['step']:,}"
+    kept = next(record for record in validations if record["best"] == last["best"])
+    values = {name: figure(value) for name, value in kept["metrics"].items()}
+    values["steps"] = f"{last['step']:,}" if kept is last else f"{kept['step']:,} of {last['step']:,}"
     values["training time"] = duration(last["seconds"])
     if steps:
         speeds = sorted(record["tokens_per_second"] for record in steps)
@@ -98,8 +101,10 @@ def samples(validations: Sequence[Record]) -> str:
 
 
 def again(run: Run) -> str:
+    """The command to be given where this one was given: files in a recipe are named from there."""
     recipe = read_text(run.path / "recipe.yaml")
     kind = run.section("task")["kind"]
     verb = "pretrain" if kind in OBJECTIVES else "train"
-    command = f"regard {verb} {kind} --config recipe.yaml --run runs/again"
+    config, other = (shlex.quote(str(path)) for path in (run.path / "recipe.yaml", f"{run.path}-again"))
+    command = f"regard {verb} {kind} --config {config} --run {other}"
     return code(command) + folded("recipe.yaml", code(recipe))

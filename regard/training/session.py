@@ -5,16 +5,28 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 import yaml
 
 from regard import __version__, tasks
-from regard.checkpoint import TOKENS, Run, RunError, load_tokenizer, put_weights, read_tensors, write_text
+from regard.checkpoint import (
+    FILES,
+    TOKENS,
+    Run,
+    RunError,
+    check_tensors,
+    load_tokenizer,
+    put_weights,
+    read_tensors,
+    write_text,
+)
 from regard.config import Config, ConfigError, change, fields_of, from_dict, nearest, to_dict
 from regard.data.growing import begun
 from regard.models import Model, ModelConfig
@@ -23,7 +35,7 @@ from regard.nn.lowrank import merge
 from regard.tasks.base import Say, Task, TaskConfig
 from regard.training.heads import solve_head
 from regard.training.initial import Initial, freeze, slow_down, take_tokenizer, take_weights
-from regard.training.loop import Progress, Trainer, Training
+from regard.training.loop import Progress, Trainer, Training, read_progress
 from regard.training.records import JsonLines, Output, Record, TensorBoard, progress
 from regard.training.report import write_report
 
@@ -49,10 +61,12 @@ class Recipe(Config):
 
 
 def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
-    """Train a new run. A folder that exists is left alone, unless `overwrite` says that it may be replaced."""
+    """Train a new run. A folder that exists is left alone, unless `overwrite` says that a run on the same examples may
+    be replaced."""
     if run.exists():
         if not overwrite:
             raise RunError(f"{run.path} exists; go on with --resume, or choose another folder")
+        check_replaceable(run, recipe)
         shutil.rmtree(run.path)
     write_recipe(run, recipe)  # at once, so that a run can be resumed that was stopped while preparing
     try:
@@ -65,15 +79,48 @@ def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
         raise
 
 
+def check_replaceable(run: Run, recipe: Recipe) -> None:
+    """Nothing is deleted that is not a run of this kind, or that somebody put beside one."""
+    known = run.config_path.exists() and run.read_config().get("task", {}).get("train")
+    if known != to_dict(recipe.task).get("train"):
+        raise RunError(f"{run.path} exists and holds something else: choose another folder")
+    if others := sorted(path.name for path in run.path.iterdir() if path.name not in FILES):
+        raise RunError(f"{run.path} would be replaced, but holds {others[0]} beside a run: choose another folder")
+
+
 def resume(run: Run, limits: Mapping[str, Any] | None = None) -> Progress:
     """Go on from the newest whole checkpoint; from the start, where none was written. `limits` are those of `LIMITS`
     that are to hold from now on: what the run has learnt from stays what it was, only its end may move."""
-    steps, recipe = run.checkpoints(), read_recipe(run)
+    step, recipe = newest_whole(run), read_recipe(run)
     if limits:
         recipe = change(recipe, {f"training.{name}": limit for name, limit in limits.items()})
-    if steps and recipe.training.processes is None:  # of a version that knew no others
+    if step is not None and recipe.training.processes is None:  # of a version that knew no others
         recipe = change(recipe, {"training.processes": 1})
-    return _train(run, recipe, resume=steps[-1] if steps else None)
+    return _train(run, recipe, resume=step)
+
+
+def newest_whole(run: Run) -> int | None:
+    """The newest checkpoint that can be read, None where there is none yet. They are written as a whole, but a disk may
+    lose a part of one later."""
+    steps = run.checkpoints()
+    for step in reversed(steps):
+        try:
+            check_files(run.checkpoint(step))
+        except RunError as error:
+            _say(f"{error}: the checkpoint of step {step:,} is left out")
+        else:
+            return step
+    if steps:
+        raise RunError(f"no checkpoint of {run.path} can be read: train anew, into another folder")
+    return None
+
+
+def check_files(checkpoint: Path) -> None:
+    read_progress(checkpoint)
+    for name in ("model", "optimiser", "random"):
+        check_tensors(checkpoint / f"{name}.safetensors")
+    for path in checkpoint.glob("*.safetensors"):
+        check_tensors(path)
 
 
 def write_recipe(run: Run, recipe: Recipe, findings: Mapping[str, Any] | None = None) -> None:
@@ -163,6 +210,9 @@ def interruptible(trainer: Trainer) -> Iterator[None]:
             raise KeyboardInterrupt
         trainer.interrupted = True
 
+    if threading.current_thread() is not threading.main_thread():  # which alone hears signals
+        yield
+        return
     signals = (signal.SIGINT, signal.SIGTERM)
     before = {number: signal.signal(number, stop) for number in signals}
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from regard.tasks.translation import TranslationTask
 from regard.training import loop
 from regard.training.loop import TrainingError
 from regard.training.records import read_records
-from regard.training.session import Recipe, resume, start
+from regard.training.session import Recipe, begin, read_recipe, resume, start
 from tests.conftest import Say
 from tests.toy import MODEL, Toy, losses, write_pairs
 
@@ -157,10 +158,10 @@ def no_gradient(loss: torch.Tensor, model: Model) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("how", "at", "found"),
     [
-        (no_number, 8, "the loss became nan by step 10"),
-        (no_number, 13, "the loss became nan by step 14"),
-        (no_number, 14, "the loss became nan by step 14"),
-        (no_gradient, 13, "the loss became nan by step 14"),
+        (no_number, 8, "the loss became nan at step 8, with the examples {rows}, …"),
+        (no_number, 13, "the loss became nan at step 13, with the examples {rows}, …"),
+        (no_number, 14, "the loss became nan at step 14, with the examples {rows}, …"),
+        (no_gradient, 13, "the loss became nan at step 14, with the examples .*, …"),
         (no_gradient, 14, "the weights became infinite or no numbers by step 14"),
     ],
 )
@@ -174,8 +175,12 @@ def test_what_is_no_number_never_reaches_a_checkpoint(
 ) -> None:
     run = Run(tmp_path / "run")
     spoil(monkeypatch, at, how)
-    with pytest.raises(TrainingError, match=rf"{found}, .*the last good checkpoint is .*step-7;"):
+    with pytest.raises(TrainingError, match="the last good checkpoint is .*step-7;") as error:
         start(run, change(recipe, {"validate_every": 7}))
+    task, _, _ = begin(run, read_recipe(run), lambda text: None, resume=7)
+    batches = task.batches(recipe.training.batch_tokens, recipe.training.seed).iterate()
+    rows = ", ".join(map(str, [indices for _, _, indices in itertools.islice(batches, at)][-1][:5]))
+    assert re.match(found.format(rows=rows), str(error.value))
     assert run.checkpoints() == [7]
     assert_finite(run)
     monkeypatch.undo()
@@ -185,7 +190,7 @@ def test_what_is_no_number_never_reaches_a_checkpoint(
 def test_a_loss_that_explodes_stops_the_run(tmp_path: Path, recipe: Recipe) -> None:
     run = Run(tmp_path / "run")
     changes = {"rate": 100.0, "warmup": 20, "clip": None, "max_steps": 200, "validate_every": 5}
-    with pytest.raises(TrainingError, match=r"the loss became \d.* by step .*try a lower rate or a longer warm-up"):
+    with pytest.raises(TrainingError, match=r"the loss became \d.* at step .*try a lower rate or a longer warm-up"):
         start(run, change(recipe, changes))
     assert_finite(run)
 

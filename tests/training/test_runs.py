@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,9 @@ from regard.checkpoint import Run, RunError, read_tensors, write_tensors
 from regard.config import change
 from regard.data.files import DataError
 from regard.decoding import Decoding
-from regard.tasks.translation import load_translator
-from regard.training.loop import Trainer, TrainingError
+from regard.tasks.base import Validation
+from regard.tasks.translation import TranslationTask, load_translator
+from regard.training.loop import Trainer, TrainingError, read_progress
 from regard.training.session import Recipe, read_recipe, resume, start
 from tests.toy import MEANINGS, WORDS, losses
 
@@ -141,7 +143,9 @@ def test_a_loss_that_is_not_a_number_stops_with_step_batch_and_checkpoint(tmp_pa
     path = run.checkpoint(10) / "model.safetensors"
     tensors = {name: tensor * float("nan") for name, tensor in read_tensors(path).items()}
     write_tensors(path, tensors)
-    with pytest.raises(TrainingError, match=r"the loss became nan by step 20.*examples.*checkpoint is .*step-10"):
+    with pytest.raises(
+        TrainingError, match=r"the loss became nan at step 11, with the examples.*checkpoint is .*step-10"
+    ):
         resume(run)
 
 
@@ -199,3 +203,95 @@ def test_a_stopped_run_goes_on_to_the_same_losses(tmp_path: Path, recipe: Recipe
     subprocess.run(resumed, check=True, capture_output=True)
     assert dict(losses(cut))[200] == dict(losses(whole))[200]
     assert_same(weights(cut, 200), weights(whole, 200))
+
+
+# --- damaged, replaced, elsewhere -------------------------------------------------------------------------------------
+
+
+def cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-8])
+
+
+def test_a_damaged_checkpoint_is_told_and_the_one_before_it_goes_on(
+    tmp_path: Path, recipe: Recipe, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, damaged = Run(tmp_path / "whole"), Run(tmp_path / "damaged")
+    for run in (whole, damaged):
+        start(run, recipe)
+    newest, before = damaged.checkpoints()[-1], damaged.checkpoints()[-2]
+    cut_off(damaged.checkpoint(newest) / "optimiser.safetensors")
+    resume(damaged)
+    told = capsys.readouterr().err
+    assert f"optimiser.safetensors is no whole safetensors file" in told
+    assert f"resumed at step {before}" in told
+    assert_same(weights(damaged, newest), weights(whole, newest))
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("average.safetensors", "average.safetensors is missing"),
+        ("random.safetensors", "no checkpoint of .* can be read: train anew"),
+        ("progress.json", "no checkpoint of .* can be read: train anew"),
+    ],
+)
+def test_a_checkpoint_that_lacks_something_is_not_gone_on_from(
+    tmp_path: Path, recipe: Recipe, name: str, told: str
+) -> None:
+    run = Run(tmp_path / "run")
+    start(run, recipe)
+    for step in run.checkpoints():
+        (run.checkpoint(step) / name).unlink()
+    with pytest.raises(RunError, match=told):
+        resume(run)
+
+
+def test_a_progress_of_which_a_part_is_missing_is_refused(tmp_path: Path, recipe: Recipe) -> None:
+    run = Run(tmp_path / "run")
+    start(run, recipe)
+    (run.checkpoint(run.checkpoints()[-1]) / "progress.json").write_text('{"step": 4}')
+    with pytest.raises(RunError, match="progress.json does not have just step, epoch"):
+        read_progress(run.checkpoint(run.checkpoints()[-1]))
+
+
+def test_only_a_run_on_the_same_examples_is_replaced(tmp_path: Path, recipe: Recipe) -> None:
+    run, short = Run(tmp_path / "run"), change(recipe, {"max_steps": 2})
+    run.path.mkdir()
+    (run.path / "thesis.txt").write_text("all of it")
+    with pytest.raises(RunError, match="holds something else"):
+        start(run, short, overwrite=True)
+    assert (run.path / "thesis.txt").read_text() == "all of it"
+    (run.path / "thesis.txt").unlink()
+    start(run, short)
+    with pytest.raises(RunError, match="holds something else"):
+        start(run, change(short, {"task.train.count": 9}), overwrite=True)
+    (run.path / "notes.txt").write_text("mine")
+    with pytest.raises(RunError, match=r"holds notes\.txt beside a run"):
+        start(run, short, overwrite=True)
+    (run.path / "notes.txt").unlink()
+    assert start(run, change(short, {"max_steps": 3}), overwrite=True).step == 3
+
+
+def test_training_outside_the_main_thread(tmp_path: Path, recipe: Recipe) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(start, Run(tmp_path / "run"), change(recipe, {"max_steps": 2})).result()
+    assert done.step == 2
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+def test_the_report_tells_of_the_weights_that_were_kept(
+    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = iter([11.125, 77.5, 22.25, 33.0])
+    monkeypatch.setattr(
+        TranslationTask, "validate", lambda self, model: Validation({"bleu": next(values), "loss": 1.0})
+    )
+    monkeypatch.chdir(tmp_path)
+    run = Run("a run")
+    start(run, recipe)
+    page = (run.path / "report.html").read_text()
+    result = page[: page.index("How it went")]
+    assert "77.5" in result and "20 of 40" in result and "33.0" not in result
+    assert "regard train translate --config &#x27;a run/recipe.yaml&#x27; --run &#x27;a run-again&#x27;" in page
