@@ -175,7 +175,7 @@ def test_what_is_no_number_never_reaches_a_checkpoint(
 ) -> None:
     run = Run(tmp_path / "run")
     spoil(monkeypatch, at, how)
-    with pytest.raises(TrainingError, match="the last good checkpoint is .*step-7;") as error:
+    with pytest.raises(TrainingError, match=r"the last good checkpoint is .*step-7;") as error:
         start(run, change(recipe, {"validate_every": 7}))
     task, _, _ = begin(run, read_recipe(run), lambda text: None, resume=7)
     batches = task.batches(recipe.training.batch_tokens, recipe.training.seed).iterate()
