@@ -97,7 +97,7 @@ def test_nbest_gives_so_many_lines_for_each_best_first(
     type_in(["un deux trois", "", "six"])
     lines = regard("translate", toy.poor, "--nbest", 3, "--beam", 5, "--scores")[1].splitlines()
     assert len(lines) == 9
-    assert lines[3:6] == ["", "", ""]
+    assert lines[3:6] == ["\t", "\t", "\t"]
     for three in (lines[:3], lines[6:]):
         scores = [float(line.split("\t")[0]) for line in three]
         assert scores == sorted(scores, reverse=True)
@@ -297,3 +297,28 @@ def test_white_space_beyond_the_limit_is_no_mistake(good: Translator) -> None:
 
 def test_a_diagonal_is_what_it_says() -> None:
     assert diagonal("un deux trois") == "0-0 1-1 2-2"
+
+
+def test_a_run_is_compared_with_another_in_the_same_precision(
+    regard: Say, toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    monkeypatch.setattr("regard.nn.int8.quantise", made.append)
+    regard("evaluate", toy.good, "--data", toy.file("test.tsv"), "--against", toy.poor, "--int8")
+    assert len(made) == 2
+
+
+def test_empty_lines_are_counted_when_a_run_is_scored(regard: Say, toy: Toy, tmp_path: Path) -> None:
+    lines = Path(toy.file("test.tsv")).read_text().splitlines()
+    (tmp_path / "gaps.tsv").write_text("\n".join([lines[0], "", "\t", *lines[1:]]) + "\n")
+    code, out, err = regard("evaluate", toy.good, "--data", tmp_path / "gaps.tsv")
+    assert code == 0
+    assert "2 empty lines were skipped" in err
+
+
+def test_one_long_word_is_translated_in_parts(regard: Say, toy: Toy, type_in: Callable[[list[str]], None]) -> None:
+    type_in(["un deux", "un-deux-trois-quatre", "trois"])
+    code, out, err = regard("translate", toy.good)
+    lines = out.splitlines()
+    assert (code, len(lines), lines[0], lines[2]) == (0, 3, "one two", "three")
+    assert "it is translated in" in err

@@ -24,7 +24,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
     search = chosen_search(**read_changes(rest))
     translator = precise(load_translator(options.run), options)
-    other = load_translator(options.against) if options.against else None
+    other = precise(load_translator(options.against), options) if options.against else None
     pairs = read_pairs(options)
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     start = time.perf_counter()
@@ -57,6 +57,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
 def read_pairs(options: argparse.Namespace) -> list[Pair]:
     from regard.data.catalogue import DATA_SETS
+    from regard.data.pairs import skipped
     from regard.tasks.examples import PairData
 
     if not (options.data or options.source or options.target):
@@ -66,7 +67,11 @@ def read_pairs(options: argparse.Namespace) -> list[Pair]:
         where |= {"name": options.data, "languages": options.languages, "split": options.split}
     else:
         where |= {"file": options.data, "columns": tuple(options.columns.split(",")) if options.columns else None}
-    return list(PairData(**where).pairs())
+    source = PairData(**where).pairs()
+    pairs = list(source)
+    if count := skipped(source):
+        say(f"{count:,} empty lines were skipped")
+    return pairs
 
 
 def alignment(translator: Any, reading: Reading, gold: list[Pair]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -79,15 +78,26 @@ def standard_input(doing: str = "translating") -> Iterator[str]:
 
 
 def chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
-    iterator = iter(texts)
-    while chunk := list(itertools.islice(iterator, size)):
+    """So many texts at a time; what came before a line that cannot be read is not lost."""
+    chunk: list[str] = []
+    try:
+        for text in texts:
+            chunk.append(text)
+            if len(chunk) == size:
+                yield chunk
+                chunk = []
+    except ValueError:
+        if chunk:
+            yield chunk
+        raise
+    if chunk:
         yield chunk
 
 
 def line(translator: Translator, one: Rendering | None, scores: bool, reading: Reading | None) -> str:
-    """What is printed of a translation, on one line; an empty line of the input stays one."""
+    """What is printed of a translation, on one line; an empty line of the input stays one, of as many columns."""
     if one is None:
-        return ""
+        return "\t" * (scores + (reading is not None))
     cells = [f"{one.score:.4f}"] if scores else []
     cells.append(" ".join(one.text.splitlines()))
     if reading is not None:
@@ -96,8 +106,9 @@ def line(translator: Translator, one: Rendering | None, scores: bool, reading: R
 
 
 def pharaoh(translator: Translator, one: Rendering, reading: Reading) -> str:
-    """The links of a text and its translation as 0-0 1-2, counting what white space separates."""
+    """The links of a text and its translation as 0-0 1-2, counting words."""
     from regard.data.pairs import Pair
+    from regard.data.words import words
     from regard.tasks.alignment import align
 
     links: list[str] = []
@@ -106,5 +117,5 @@ def pharaoh(translator: Translator, one: Rendering, reading: Reading) -> str:
         one.parts, align(translator, [Pair(*part) for part in one.parts], reading), strict=True
     ):
         links += [f"{sources + left}-{targets + right}" for left, right in found]
-        sources, targets = sources + len(source.split()), targets + len(target.split())
+        sources, targets = sources + len(words(source)), targets + len(words(target))
     return " ".join(links)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from regard.config import Config
 from regard.data.pairs import Pair, spans
+from regard.data.words import words
 from regard.models import Model
 
 Matrix = NDArray[np.float32]
@@ -46,8 +47,8 @@ def usual_reading(model: Model) -> Reading:
 
 
 def words_of(pair: Pair) -> tuple[Sequence[str], Sequence[str]]:
-    """Gold words where they are known, else what white space separates."""
-    return pair.source_words or pair.source.split(), pair.target_words or pair.target.split()
+    """Gold words where they are known, else those that can be seen."""
+    return pair.source_words or words(pair.source), pair.target_words or words(pair.target)
 
 
 def membership(pieces: Pieces, text: str, words: Sequence[str]) -> Matrix:

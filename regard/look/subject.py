@@ -14,6 +14,7 @@ from regard.config import from_dict, nearest
 from regard.data.pairs import Pair
 from regard.data.roles import Roles, roles
 from regard.data.tokenizers import Tokenizer
+from regard.data.words import words as words_in
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
 from regard.look.parts import Side
 from regard.look.records import Look
@@ -150,7 +151,7 @@ class Subject:
             raise ValueError(
                 f"the {name} has {len(whole)} tokens with its specials; at most {longest} can be looked at"
             )
-        words = list(text.split() if words is None else words)
+        words = list(words_in(text) if words is None else words)
         inside = membership([(i, *place) for i, place in zip(ids, places, strict=True)], text, words)
         word_of = [int(column.argmax()) if column.any() else None for column in inside.T]
         return Side(

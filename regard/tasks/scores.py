@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from regard.data.words import unspaced, words
+
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
+    from sacrebleu.metrics.bleu import BLEU
 
 BUCKETS = (5, 10, 15, 20, 30, 40, 60)  # upper ends, in words of the source
 
@@ -23,13 +26,24 @@ class Score:
     signature: str
 
 
+CUTS = {"": "13a", "han": "zh", "other": "char"}  # what sacreBLEU calls its ways to cut a text into words, by script
+
+
+def bleu_of(references: Sequence[str]) -> BLEU:
+    """BLEU as it is for references of their script: by words, or by characters where no spaces part words."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize=CUTS[unspaced(references)])
+
+
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, Score]:
     """BLEU, chrF and TER of a corpus."""
-    from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
-    metrics: dict[str, Metric] = {"BLEU": BLEU(), "chrF": CHRF(), "TER": TER()}
+    apart = bool(unspaced(references))
+    ter = TER(normalized=apart, asian_support=apart)
+    metrics: dict[str, Metric] = {"BLEU": bleu_of(references), "chrF": CHRF(), "TER": ter}
     results = {}
     for name, metric in metrics.items():
         value = metric.corpus_score(list(hypotheses), [list(references)]).score
@@ -38,9 +52,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, Sco
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    from sacrebleu.metrics.bleu import BLEU
-
-    return float(BLEU().corpus_score(list(hypotheses), [list(references)]).score)
+    return float(bleu_of(references).corpus_score(list(hypotheses), [list(references)]).score)
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float:
@@ -78,12 +90,11 @@ class Comparison:
 
 def compare(hypotheses: Sequence[str], others: Sequence[str], references: Sequence[str]) -> dict[str, Comparison]:
     """Paired bootstrap resampling, 1,000 samples. Koehn 2004, as sacreBLEU computes it."""
-    from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.significance import PairedTest, Result
 
     systems: list[tuple[str, Sequence[str]]] = [("other", list(others)), ("own", list(hypotheses))]
-    test = PairedTest(systems, {"BLEU": BLEU(), "chrF": CHRF()}, [list(references)], test_type="bs")
+    test = PairedTest(systems, {"BLEU": bleu_of(references), "chrF": CHRF()}, [list(references)], test_type="bs")
     signatures, results = test()
     found = {}
     for name, signature in signatures.items():
@@ -100,12 +111,10 @@ def bleu_by_length(
     sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]
 ) -> list[tuple[str, int, float]]:
     """(bucket, sentences, BLEU) by the length of the source in words; empty buckets are left out."""
-    rows = []
+    rows, lengths = [], [len(words(source)) for source in sources]
     low = 1
     for high in (*BUCKETS, None):
-        inside = [
-            i for i, s in enumerate(sources) if low <= len(s.split()) and (high is None or len(s.split()) <= high)
-        ]
+        inside = [i for i, length in enumerate(lengths) if low <= length and (high is None or length <= high)]
         if inside:
             name = f"{low}+" if high is None else f"{low}–{high}"
             rows.append((name, len(inside), bleu([hypotheses[i] for i in inside], [references[i] for i in inside])))

@@ -23,6 +23,7 @@ from regard.data.splitting import Row, Splitter
 from regard.data.store import HEADER, Store
 from regard.data.text import evenly
 from regard.data.tokenizers import Tokenizer
+from regard.data.words import words
 from regard.decoding import Decoding
 from regard.look.alignment import Reading, cross_layers, usual_reading, words_of
 from regard.look.capture import look
@@ -207,7 +208,7 @@ class TranslationTask:
         return [look(subject, pair.source, pair.target).to_bytes() for pair in chosen]
 
     def fitting_a_slide(self) -> list[Pair]:
-        return [pair for pair in self.valid if 4 <= len(pair.source.split()) <= 14][:SAMPLES]
+        return [pair for pair in self.valid if 4 <= len(words(pair.source)) <= 14][:SAMPLES]
 
     def findings(self, model: Model) -> dict[str, Any]:
         """Which layer is read as an alignment, and its error rate where gold links could choose it."""

@@ -142,7 +142,7 @@ class Translator:
             yield [text] if len(row) <= self.longest else list(self.parts(text)) or [""]
 
     def parts(self, text: str) -> Iterator[str]:
-        """Sentences; what is still too long is halved between words."""
+        """Sentences; what is still too long is halved, between words where it has several."""
         sentences = [part for part in SENTENCE_END.split(text) if part.strip()]
         for sentence in sentences:
             if len(self.tokenizer.encode([sentence])[0]) <= self.longest:
@@ -150,15 +150,11 @@ class Translator:
             elif len(sentences) > 1:
                 yield from self.parts(sentence)
             else:
-                words = sentence.split()
-                if len(words) == 1:
-                    raise DataError(
-                        f"{sentence[:SHOWN]!r}… has more than {self.longest} tokens, which the model reads at most, "
-                        "and no white space to split it at"
-                    )
-                middle = len(words) // 2
-                yield from self.parts(" ".join(words[:middle]))
-                yield from self.parts(" ".join(words[middle:]))
+                halves = halved(sentence)
+                if not all(halves):
+                    raise DataError(f"{sentence!r} has more than the {self.longest} tokens that the model reads")
+                for half in halves:
+                    yield from self.parts(half)
 
     @property
     def device(self) -> torch.device:
@@ -168,6 +164,15 @@ class Translator:
 def chosen_search(**options: Any) -> Decoding:
     """The search that these fields of `Decoding` ask for, with a beam unless it draws or another width is named."""
     return from_dict(Decoding, {"beam": 1 if options.get("sample") else BEAM, **options})
+
+
+def halved(text: str) -> tuple[str, str]:
+    """Two halves, between words where white space parts some."""
+    words = text.split()
+    middle = len(words) // 2
+    if middle:
+        return " ".join(words[:middle]), " ".join(words[middle:])
+    return text[: len(text) // 2], text[len(text) // 2 :]
 
 
 def padded(rows: Sequence[np.ndarray[Any, Any]], device: torch.device) -> tuple[Tensor, Tensor | None]:

@@ -222,7 +222,7 @@ def test_a_damaged_checkpoint_is_told_and_the_one_before_it_goes_on(
     cut_off(damaged.checkpoint(newest) / "optimiser.safetensors")
     resume(damaged)
     told = capsys.readouterr().err
-    assert f"optimiser.safetensors is no whole safetensors file" in told
+    assert "optimiser.safetensors is no whole safetensors file" in told
     assert f"resumed at step {before}" in told
     assert_same(weights(damaged, newest), weights(whole, newest))
 
@@ -250,7 +250,7 @@ def test_a_progress_of_which_a_part_is_missing_is_refused(tmp_path: Path, recipe
     run = Run(tmp_path / "run")
     start(run, recipe)
     (run.checkpoint(run.checkpoints()[-1]) / "progress.json").write_text('{"step": 4}')
-    with pytest.raises(RunError, match="progress.json does not have just step, epoch"):
+    with pytest.raises(RunError, match=r"progress\.json does not have just step, epoch"):
         read_progress(run.checkpoint(run.checkpoints()[-1]))
 
 
@@ -293,5 +293,7 @@ def test_the_report_tells_of_the_weights_that_were_kept(
     start(run, recipe)
     page = (run.path / "report.html").read_text()
     result = page[: page.index("How it went")]
-    assert "77.5" in result and "20 of 40" in result and "33.0" not in result
+    assert "77.5" in result
+    assert "20 of 40" in result
+    assert "33.0" not in result
     assert "regard train translate --config &#x27;a run/recipe.yaml&#x27; --run &#x27;a run-again&#x27;" in page
