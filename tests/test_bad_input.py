@@ -225,7 +225,14 @@ def test_what_is_no_run_is_not_resumed(regard: Say, tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.parametrize("words", [["--train", "other.tsv"], ["--preset", "transformer-base"], ["--dropout", "0"]])
+def test_a_command_is_given_again_with_resume(regard: Say, files: Files) -> None:
+    words = [*files.words("--max-steps", "2"), "--dropout", "0.25"]
+    assert regard(*words)[0] == 0
+    code, _, err = regard(*words[:-2], "--dropout", "0.25", "--max-steps", "3", "--resume")
+    assert (code, "resumed at step 2" in err) == (0, True)
+
+
+@pytest.mark.parametrize("words", [["--train", "other.tsv"], ["--preset", "transformer-base"], ["--dropout", "0.9"]])
 def test_what_decides_a_run_cannot_be_changed_when_it_is_resumed(regard: Say, toy: Toy, words: list[str]) -> None:
     before = contents(toy.good)
     said = sentence(regard("train", "translate", "--run", toy.good, "--resume", *words))

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
 FILES = ("train", "valid")
 TRIED = 15  # lines of a table of rates
-RECIPE = (  # options that decide the recipe
-    *("preset", "config", "data", "languages", "columns", "initial", "frozen"),
-    *(name + side for name in FILES for side in ("", "_source", "_target")),
-)
+MADE_OF = ("preset", "config", "initial", "frozen")  # options that a recipe is made of, which does not name them
+DATA = (*(name + side for name in FILES for side in ("", "_source", "_target")), "data", "languages", "columns")
 
 
 def add(verbs: Any) -> None:
@@ -142,21 +140,39 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
 
 def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
-    """The limits that a resumed run is given; all else that decides it cannot be changed, its task neither."""
+    """The limits that a resumed run is given; all else that decides it cannot be changed, its task neither. What is
+    given once more as it was is no change."""
     from regard.checkpoint import Run
-    from regard.training.session import LIMITS
+    from regard.config import change
+    from regard.training.session import LIMITS, read_recipe
 
-    limits = read_changes(rest)
-    given = [name for name in RECIPE if getattr(options, name, None) is not None]
-    fixed = [*given, *(name for name in limits if name not in LIMITS)]
-    if fixed:
-        first, known = (", ".join(map(written, names)) for names in (fixed[:1], LIMITS))
-        raise ValueError(f"option {first} cannot be changed when resuming; {known} can")
     kind = Run(options.run).section("task").get("kind")
     if kind != options.task:
         verb = "pretrain" if kind in OBJECTIVES else "train"
         raise ValueError(f"{options.run} is a run of the task {kind!r}: go on with regard {verb} {kind} --resume")
+    recipe, changes = read_recipe(Run(options.run)), read_changes(rest)
+    limits = {name: value for name, value in changes.items() if name in LIMITS}
+    fixed = [*other_data(options, recipe), *(name for name in MADE_OF if getattr(options, name, None) is not None)]
+    fixed += [name for name, value in changes.items() if name not in limits and change(recipe, {name: value}) != recipe]
+    if fixed:
+        first, known = (", ".join(map(written, names)) for names in (fixed[:1], LIMITS))
+        raise ValueError(
+            f"option {first} cannot be changed when resuming, for the run has its recipe: leave it out; {known} can"
+        )
     return limits
+
+
+def other_data(options: argparse.Namespace, recipe: Recipe) -> list[str]:
+    """The options that name examples, where they are others than those of a run."""
+    from regard.config import to_dict
+
+    columns = options.columns.split(",") if options.columns else None
+    known = to_dict(recipe.task)
+    for name in FILES:
+        fields = named_data(options, name, columns)
+        if any((known.get(name) or {}).get(key) != value for key, value in fields.items()):
+            return [option for option in DATA if getattr(options, option, None) is not None]
+    return []
 
 
 def written(name: str) -> str:
