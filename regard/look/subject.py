@@ -142,8 +142,10 @@ class Subject:
         places: Sequence[tuple[int, int]],
         words: Sequence[str] | None = None,
     ) -> Side:
-        """With the special tokens of its side: a source ends, what is written starts."""
-        before = [] if name == "source" else [self.tokenizer.start]
+        """With the special tokens of its side: a source ends, what is written starts; a text as language models read
+        it, of which some begin with the text itself."""
+        bare = name == "source" or (isinstance(self.model, TextWriter) and ids and not self.tokenizer.opens)
+        before = [] if bare else [self.tokenizer.start]
         after = [self.tokenizer.end] if name == "source" else []
         whole = [*before, *ids, *after]
         longest = min(self.model.longest or LONGEST, LONGEST)

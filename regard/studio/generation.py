@@ -7,27 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from regard.decoding import Decoding
-    from regard.look import Subject
     from regard.studio.schemas import GenerateRequest
+    from regard.studio.shelf import Loaded
 
 
-def generate(subject: Subject, asked: GenerateRequest) -> Iterator[dict[str, Any]]:
-    """Each token as it is drawn, then the whole text and why it ended.
+def generate(loaded: Loaded, asked: GenerateRequest) -> Iterator[dict[str, Any]]:
+    """Each token as it is drawn, then the whole text and why it ended: "full" where no more is in sight of the model.
 
     The draws are those of `regard.decoding.complete` with the same seed.
     """
     from regard.decoding.stream import write_on
-    from regard.models import TextWriter
 
-    model, tokenizer = subject.model, subject.tokenizer
-    if not isinstance(model, TextWriter):
-        raise ValueError(f"a model of kind {subject.family!r} does not write on from a prompt; take a language model")
-    prompt = [tokenizer.start, *tokenizer.encode([asked.prompt])[0]]
-    if model.longest is not None and len(prompt) > model.longest:
-        raise ValueError(f"the prompt has {len(prompt) - 1} tokens; the model reads at most {model.longest - 1}")
+    writer, family = loaded.writer, loaded.subject.family
+    if writer is None:
+        raise ValueError(f"a model of kind {family!r} does not write on from a prompt; take a language model")
+    tokenizer, prompt = writer.tokenizer, writer.read(asked.prompt, long="refuse")
+    count = min(asked.max_tokens, writer.context + 1 - len(prompt))
     written: list[int] = []
     reason = "full"
-    for one in write_on(model, prompt, drawing(asked), tokenizer.end, asked.max_tokens):
+    for one in write_on(writer.model, prompt, drawing(asked), tokenizer.end, count):
         if one.token == tokenizer.end:
             reason = "end"
             break

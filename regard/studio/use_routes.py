@@ -49,9 +49,9 @@ def use_routes(studio: Studio) -> APIRouter:
         """Write on from a prompt, by a run whose model is a decoder. A stream that cannot go on ends with an error."""
 
         def work(stopper: Stopper, emit: Emit) -> None:
-            subject = studio.shelf.take(asked.run).subject
-            with stopper.on(subject.model):
-                for line in generate(subject, asked):
+            loaded = studio.shelf.take(asked.run)
+            with stopper.on(loaded.subject.model):
+                for line in generate(loaded, asked):
                     emit(line)
                     stopper.check()
 

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from fastapi.testclient import TestClient
 
 transformers = pytest.importorskip("transformers")
 
-from regard.look import open_run  # noqa: E402
+import regard as library  # noqa: E402
+from regard.look import look, open_run  # noqa: E402
 from regard.nn.watch import watch  # noqa: E402
+from regard.studio.app import make_app  # noqa: E402
 from tests.conftest import Say  # noqa: E402
 from tests.interop import foreign  # noqa: E402
 
@@ -62,7 +65,7 @@ def test_an_imported_model_is_looked_at(run: Path, tmp_path: Path, regard: Say) 
     assert code == 0
     seen = json.loads(out)
     assert [layer["name"] for layer in seen["layers"]] == ["decoder.0.self", "decoder.1.self"]
-    assert seen["sides"]["text"]["tokens"][0] == "<|endoftext|>"
+    assert seen["sides"]["text"]["tokens"][0] == "The"  # GPT-2 reads a text as it is
     assert regard("look", run, "The little girl", "--out", tmp_path / "page.html")[0] == 0
 
 
@@ -79,13 +82,25 @@ def test_an_imported_encoder_is_described_and_looked_at(tmp_path: Path, regard: 
 def test_what_is_seen_of_an_imported_model_are_the_weights_that_it_has_elsewhere(gpt2: Path, run: Path) -> None:
     subject = open_run(run)
     tokens = torch.tensor(subject.tokenizer.encode(["The little girl"]))
-    with torch.no_grad(), watch(subject.model) as seen:
-        subject.model(tokens)
     theirs = transformers.GPT2LMHeadModel.from_pretrained(gpt2, attn_implementation="eager")
     with torch.no_grad():
         expected = theirs(tokens, output_attentions=True).attentions
+    with torch.no_grad(), watch(subject.model) as seen:
+        subject.model(tokens)
+    shown = look(subject, "The little girl")
+    assert shown.sides["text"].ids == tokens[0].tolist()
     for i, weights in enumerate(expected):
         torch.testing.assert_close(seen[f"decoder.{i}.self"][0], weights)
+        half = torch.as_tensor(shown.arrays[f"decoder.{i}.self"]).float()
+        torch.testing.assert_close(half, weights[0], atol=1e-3, rtol=0)
+
+
+def test_the_studio_writes_what_the_library_writes(run: Path) -> None:
+    with TestClient(make_app(run.parent), base_url="http://localhost") as client:
+        asked = {"run": run.name, "prompt": "The little girl", "max_tokens": 6, "temperature": 0}
+        last = json.loads(client.post("/api/generate", json=asked).text.splitlines()[-1])
+    whole = library.load(run)("The little girl", tokens=6, sample=False)
+    assert whole == "The little girl" + last["text"]
 
 
 def test_a_reader_is_trained_from_an_imported_encoder(tmp_path: Path, regard: Say) -> None:

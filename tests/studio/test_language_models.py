@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
 from regard.models import LSTMN, RecurrentDecoder
+from regard.nn.positions import Rotary
 from regard.studio.app import make_app
+from tests.helpers import decoder
 from tests.studio.conftest import write_untrained
 
 MODELS = {
@@ -46,3 +49,17 @@ def test_a_way_through_blocks_that_are_not_there_is_refused_in_a_sentence(served
     answer = served.post("/api/way", json={"run": "lstmn", "text": "abc"})
     assert answer.status_code == 422
     assert "has no blocks to follow a token through" in answer.json()["error"]
+
+
+def test_a_prompt_that_is_longer_than_what_was_learnt_is_refused(tmp_path: Path) -> None:
+    """Also of a model that could read on without end: it would write as nothing in its training did."""
+    write_untrained(tmp_path / "rotary", decoder(position=Rotary()))
+    config = json.loads((tmp_path / "rotary" / "config.json").read_text())
+    config["task"] = {"kind": "lm", "train": {"file": "a.txt"}, "valid": {"file": "b.txt"}, "context": 16}
+    (tmp_path / "rotary" / "config.json").write_text(json.dumps(config))
+    with TestClient(make_app(tmp_path), base_url="http://localhost") as client:
+        body = {"run": "rotary", "max_tokens": 50, "temperature": 0}
+        long = client.post("/api/generate", json={**body, "prompt": "a" * 17})
+        assert (long.status_code, "17 tokens" in long.json()["error"]) == (422, True)
+        full = json.loads(client.post("/api/generate", json={**body, "prompt": "a" * 9}).text.splitlines()[-1])
+        assert full["reason"] in ("full", "end")
