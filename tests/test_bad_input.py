@@ -461,7 +461,7 @@ def test_a_text_in_parts_has_no_list_of_best_translations(regard: Say, toy: Toy)
         (["--beam", "0"], "beam: 0 is not allowed; it takes a whole number of at least 1"),
         (["--beem", "5"], "unknown key 'beem': did you mean 'beam'?"),
         (["--nbest", "5"], "nbest 5 is more than the beam of 4 can give"),
-        (["--temperature", "0.5"], "they shape what is drawn, but sample is false"),
+        (["--temperature", "0.5"], "temperature 0.5: it shapes what is drawn, but a beam of 4 draws nothing"),
         (["--sample", "--beam", "3"], "sample with a beam of 3: samples are drawn one by one"),
     ],
 )

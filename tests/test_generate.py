@@ -20,6 +20,7 @@ import pytest
 
 import regard as library
 from regard.checkpoint import read_tensors, write_tensors
+from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.models import RecurrentDecoder
 from regard.tasks.generator import Generator, chosen_drawing
@@ -96,8 +97,11 @@ def test_a_prompt_longer_than_the_context_slides_and_says_so_or_is_refused(
 ) -> None:
     prompt = "abcde " * 5
     code, out, err = regard("generate", run, prompt, "--temperature", 0)
-    assert (code, out) == (0, writer(prompt, temperature=0) + "\n")
+    with pytest.warns(UserWarning, match=f"{LONG}: it goes on from the last 23"):
+        assert (code, out) == (0, writer(prompt, temperature=0) + "\n")
     assert err == f"{LONG}: it goes on from the last 23\n"
+    with pytest.raises(DataError, match=f"{LONG}: shorten it"):
+        writer(prompt, long="refuse")
     assert out.removeprefix(prompt) == writer(prompt[-23:], temperature=0).removeprefix(prompt[-23:]) + "\n"
     code, out, err = regard("generate", run, prompt, "--long", "refuse")
     assert (code, out) == (2, "")

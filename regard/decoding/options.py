@@ -54,6 +54,8 @@ class Decoding(Config):
                 f"repetition_penalty {self.repetition_penalty:g} with a beam of {self.beam}: hypotheses would be "
                 "ranked by penalties; take no_repeat, or no beam"
             )
-        if not self.sample and (self.temperature, self.top_k, self.top_p, self.min_p) != (1.0, 0, 1.0, 0.0):
-            given = f"temperature {self.temperature:g}, top_k {self.top_k}, top_p {self.top_p:g}, min_p {self.min_p:g}"
-            raise ConfigError(f"{given}: they shape what is drawn, but sample is false")
+        usual = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
+        shaped = [f"{name} {getattr(self, name):g}" for name, value in usual.items() if getattr(self, name) != value]
+        if shaped and not self.sample:
+            why = f"a beam of {self.beam} draws nothing" if self.beam > 1 else "sample is false"
+            raise ConfigError(f"{', '.join(shaped)}: it shapes what is drawn, but {why}")

@@ -222,13 +222,21 @@ class TextData(Examples):
         return TextFiles(self.file, self.columns[0] if self.columns else None)
 
 
+def some_text(data: TextData) -> Iterable[Document]:
+    """The documents, once it is sure that there is text in them."""
+    documents = data.open()
+    if not any(line.strip() for document in documents for line in document):
+        raise DataError(f"{data.file or data.name}: there is no text in it")
+    return documents
+
+
 def held_apart(
     train: TextData, valid: TextData, say: Callable[[str], None]
 ) -> tuple[Iterable[Document], Iterable[Document]]:
     """Text to train on and to validate on: the end of the one, where no other is given. Both are looked for at once, so
-    that a missing file is named before the tokenizer takes its time."""
-    documents = train.open()
+    that a missing or empty file is named before the tokenizer takes its time."""
+    documents = some_text(train)
     if valid.given:
-        return documents, valid.open()
+        return documents, some_text(valid)
     say(f"no validation text was given: the last {HELD_OUT}% of the training text are held out for it")
     return Share(documents, 0, 100 - HELD_OUT), Share(documents, 100 - HELD_OUT, 100)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ from regard.tasks.scoring import (
     encoded,
     measure,
     token_log_probs,
+    unknown,
     words_in,
 )
 
@@ -54,12 +56,15 @@ class Generator:
         other.draft = draft, ahead
         return other
 
-    def __call__(self, prompt: str = "", tokens: int = TOKENS, stop: Sequence[str] = (), **options: Any) -> str:
+    def __call__(
+        self, prompt: str = "", tokens: int = TOKENS, stop: Sequence[str] = (), long: Long = "slide", **options: Any
+    ) -> str:
         """The prompt and at most so many tokens after it, up to a `stop` string; the options are those of `Decoding`.
 
-        It draws, unless a `beam` or `sample=False` asks for the likeliest.
+        It draws, unless a `beam` or `sample=False` asks for the likeliest. Of a prompt that is longer than the context
+        the end is in sight, with a warning, unless `long` is "refuse".
         """
-        return prompt + self.continued([prompt], tokens, chosen_drawing(**options), stop)[0][0].text
+        return prompt + self.continued([prompt], tokens, chosen_drawing(**options), stop, long, warn)[0][0].text
 
     def continued(
         self,
@@ -80,9 +85,11 @@ class Generator:
         found = gathered(self.write(prompts, tokens, options, stop, long, say, stopped), len(prompts) * count)
         return [found[i : i + count] for i in range(0, len(found), count)]
 
-    def stream(self, prompt: str, tokens: int, options: Decoding, stop: Sequence[str] = ()) -> Iterator[str]:
+    def stream(
+        self, prompt: str, tokens: int, options: Decoding, stop: Sequence[str] = (), long: Long = "slide"
+    ) -> Iterator[str]:
         """What follows a prompt, in pieces of whole characters as they are written."""
-        return (piece.text for piece in self.write([prompt], tokens, options, stop) if piece.text)
+        return (piece.text for piece in self.write([prompt], tokens, options, stop, long, warn) if piece.text)
 
     def write(
         self,
@@ -182,6 +189,8 @@ class Generator:
                 raise DataError(f"{sentence}: shorten it, or let it slide")
             if say is not None:
                 say(f"{sentence}: it goes on from the last {most:,}")
+        if say is not None and (count := unknown(self.tokenizer, np.array(ids))):
+            say(f"{count:,} of the prompt's {len(ids):,} tokens are unknown to the model")
         return [*before, *ids[max(len(ids) - most, 0) :]]
 
     def score(
@@ -211,6 +220,11 @@ class Generator:
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
+
+
+def warn(text: str) -> None:
+    """For those who call from Python and gave nothing that listens."""
+    warnings.warn(text, stacklevel=4)
 
 
 def chosen_drawing(**options: Any) -> Decoding:

@@ -35,6 +35,7 @@ from regard.tasks.examples import TextData, held_apart
 from regard.tasks.generator import Generator
 from regard.tasks.plain_text import text_tokenizer
 from regard.tasks.scoring import measure, reading, shifted, unknown
+from regard.tasks.tuning import longest_of
 
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
 PASSAGE = 120  # tokens whose probabilities the report shows
@@ -67,6 +68,15 @@ class LanguageModelling(TaskConfig, kind="lm"):
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, TextWriterConfig):
             raise ConfigError(f"model: one of kind {model.kind} does not write on from a text; take a decoder")
+
+    def within(self, model: ModelConfig) -> LanguageModelling:
+        longest = longest_of(model)
+        if longest is not None and longest < self.context:
+            raise ConfigError(
+                f"a context of {self.context} is more than the {longest} places of the model: "
+                f"take --context {longest}, or another --length for its positions"
+            )
+        return self
 
     def following(self, run: Run) -> Mapping[str, Any]:
         return self.like(run, "context")
@@ -109,13 +119,6 @@ class LanguageTask:
         return ids, size
 
     def fit(self, model: ModelConfig) -> ModelConfig:
-        with torch.device("meta"):
-            longest = model.build().longest
-        if longest is not None and longest < self.config.context:
-            raise ConfigError(
-                f"a context of {self.config.context} is more than the {longest} places of the model: "
-                f"take --context {longest}, or another --length for its positions"
-            )
         return change(model, {"vocabulary": self.tokenizer.vocabulary})
 
     def batches(self, budget: int, seed: int) -> Windows:

@@ -14,6 +14,7 @@ import torch
 import regard as library
 from regard.checkpoint import Run
 from regard.config import ConfigError
+from regard.data.files import DataError
 from regard.data.tokenizers import END, START, Tokenizer
 from regard.decoding import Decoding
 from regard.models import TextWriter
@@ -150,9 +151,20 @@ def test_only_so_many_tokens_are_validated_and_their_bytes_counted(tmp_path: Pat
 def test_models_that_cannot_learn_it_are_refused(home: Path, tmp_path: Path) -> None:
     data = TextData(file=str(home / "train.txt"))
     with pytest.raises(ConfigError, match="a context of 100 is more than the 64 places of the model"):
-        LanguageModelling(train=data, context=100, tokenizer="byte").open(tmp_path, lambda _: None).fit(decoder())
+        LanguageModelling(train=data, context=100, tokenizer="byte").within(decoder())
     with pytest.raises(ConfigError, match="one of kind encoder does not write on from a text"):
         LanguageModelling(train=data).check_model(library.presets()["bert-base"].config)
+
+
+@pytest.mark.parametrize("empty", ["train", "valid"])
+def test_an_empty_text_is_named_before_anything_is_learnt(home: Path, tmp_path: Path, empty: str) -> None:
+    (tmp_path / "empty.txt").write_text("\n  \n")
+    files = {"train": home / "train.txt", "valid": home / "train.txt", empty: tmp_path / "empty.txt"}
+    config = LanguageModelling(**{name: TextData(file=str(path)) for name, path in files.items()})
+    said: list[str] = []
+    with pytest.raises(DataError, match=r"empty\.txt: there is no text in it"):
+        config.open(tmp_path / "run", said.append)
+    assert not said
 
 
 # --- scoring ----------------------------------------------------------------------------------------------------------
