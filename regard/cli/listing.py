@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -48,7 +49,7 @@ def list_presets() -> dict[str, str]:
     """Name → what it is and where it comes from."""
     from regard.zoo import presets
 
-    return {name: f"{preset.config.kind:<17}{preset.paper}" for name, preset in presets().items()}
+    return {name: f"{preset.config.kind:<19}{preset.paper}" for name, preset in presets().items()}
 
 
 def list_parts() -> dict[str, str]:
@@ -103,7 +104,7 @@ def list_options(task: str | None, preset: str | None) -> dict[str, str]:
     return {
         option(one.name, bare[one.name.rpartition(".")[2]] == 1): f"{plain(one.value):<18}{one.takes}"
         for one in found
-        if not one.name.startswith(data)
+        if not any(one.name == part or one.name.startswith(f"{part}.") for part in data)
     }
 
 
@@ -123,6 +124,7 @@ def list_data() -> dict[str, str]:
     def say(name: str, values: Iterable[str]) -> str:
         return f"; {name} {', '.join(values)}" if values else ""
 
+    print("built-in sets come with regard; others are read below the folder that REGARD_DATA names", file=sys.stderr)
     return {
         name: data.about + say("forms", data.forms) + say("languages", data.languages) + say("splits", data.splits)
         for name, data in DATA_SETS.items()
