@@ -56,9 +56,10 @@ class Tokenizer:
     """Turns texts into ids and back. Made by `train`, `load` or `from_json`; equal where the JSON is equal.
 
     `start`, `end` and `pad` are the ids of special tokens; where one of them is missing, as GPT-2 has the end alone,
-    the end stands in for it. `opens` tells whether a text is read behind the start. `unknown` and `mask` may be None.
-    `around` are the special tokens before and behind a text as encoders read it: the start and the end, or, where the
-    file says so, none before it and both behind it, as XLNet has them.
+    the end stands in for it, and for the end the unknown token, where that is all there is, as in GPT. `opens` tells
+    whether a text is read behind the start. `unknown` and `mask` may be None. `around` are the special tokens before
+    and behind a text as encoders read it: the start and the end, or, where the file says so, none before it and both
+    behind it, as XLNet has them.
     """
 
     def __init__(self, backend: tokenizers.Tokenizer) -> None:
@@ -70,6 +71,8 @@ class Tokenizer:
         found = {role: self._named(names) for role, names in NAMES.items()}
         found |= {role: backend.token_to_id(name) for role, name in closing(data["post_processor"]).items()}
         end, start, pad = found["end"], found["start"], found["pad"]
+        if end is None and self.specials == {found["unknown"]}:
+            end = found["unknown"]
         if end is None:
             raise DataError(f"no token ends a text: one of {', '.join(NAMES['end'])} must be there")
         self.end, self.opens = end, start is not None

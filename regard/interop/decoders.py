@@ -1,4 +1,4 @@
-"""Hugging Face's names of decoders: GPT-2, and what is shaped as Llama."""
+"""Hugging Face's names of decoders: GPT and GPT-2, and what is shaped as Llama."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from regard.nn.heads import LinearHead
 from regard.nn.init import Normal
 from regard.nn.norms import LayerNorm, RMSNorm
 from regard.nn.positions import Learned, Rotary
-from regard.nn.residual import PreNorm
+from regard.nn.residual import PostNorm, PreNorm
 
 # --- GPT-2 ------------------------------------------------------------------------------------------------------------
 
@@ -69,13 +69,19 @@ def gpt2_fields(config: Decoder, pad: int) -> dict[str, Any]:
 
 
 def gpt2_rules(config: Decoder, given: Fields) -> list[Rule]:
-    dims = config.decoder.block.attention.dims(config.width, causal=True)
     rules = [
         same("embedding.tokens.weight", "wte.weight"),
         same("decoder.positions.0.table.weight", "wpe.weight"),
         *layer("decoder.norm", "ln_f"),
         same("head.weight", "lm_head.weight"),
     ]
+    return rules + gpt_blocks(config)
+
+
+def gpt_blocks(config: Decoder) -> list[Rule]:
+    """Both have the same layers, only wired otherwise."""
+    dims = config.decoder.block.attention.dims(config.width, causal=True)
+    rules: list[Rule] = []
     for i in range(config.decoder.layers):
         ours, theirs = f"decoder.blocks.{i}", f"h.{i}"
         rules += [
@@ -104,6 +110,68 @@ GPT2 = Family(
     fixed={"add_cross_attention": False, "scale_attn_by_inverse_layer_idx": False},
     idle=r"h\.\d+\.attn\.(bias|masked_bias)",
     unread=r"score\..+",
+)
+
+
+# --- GPT --------------------------------------------------------------------------------------------------------------
+
+GPT_ACTIVATIONS = {"gelu": "gelu-tanh", "relu": "relu", "silu": "swish", "swish": "swish"}  # its GELU is GPT-2's
+
+
+def gpt_config(given: Fields, names: Collection[str]) -> Decoder:
+    width = given.number("n_embd")
+    return Decoder(
+        vocabulary=given.number("vocab_size"),
+        width=width,
+        init=Normal(std=0.02),
+        embedding=TokenEmbedding(dropout=given.real("embd_pdrop", 0.1)),
+        decoder=Stack(
+            layers=given.number("n_layer"),
+            block=Block(
+                attention=MultiHead(heads=given.number("n_head"), weight_dropout=given.real("attn_pdrop", 0.1)),
+                feedforward=MLP(
+                    hidden=4 * width,
+                    activation=given.one_of("afn", "gelu", GPT_ACTIVATIONS),  # type: ignore[arg-type]
+                ),
+                norm=LayerNorm(eps=given.real("layer_norm_epsilon", 1e-5)),
+                residual=PostNorm(dropout=given.real("resid_pdrop", 0.1)),
+            ),
+            position=Learned(length=given.number("n_positions", 512)),
+        ),
+        head=LinearHead(tied=given.flag("tie_word_embeddings", True)),
+    )
+
+
+def gpt_fields(config: Decoder, pad: int) -> dict[str, Any]:
+    ours = gpt2_fields(config, pad)
+    left_out = ("n_inner", "activation_function", "scale_attn_weights")
+    activation = getattr(config.decoder.block.feedforward, "activation", "gelu-tanh")
+    kept = {name: value for name, value in ours.items() if name not in left_out}
+    return {**kept, "afn": their_name(GPT_ACTIVATIONS, activation)}
+
+
+def gpt_rules(config: Decoder, given: Fields) -> list[Rule]:
+    rules = [
+        same("embedding.tokens.weight", "tokens_embed.weight"),
+        same("decoder.positions.0.table.weight", "positions_embed.weight"),
+        same("head.weight", "lm_head.weight"),
+    ]
+    return rules + gpt_blocks(config)
+
+
+GPT = Family(
+    kind="openai-gpt",
+    model=Decoder,
+    prefix="transformer.",
+    heads=("lm_head.",),
+    config=gpt_config,
+    fields=gpt_fields,
+    rules=gpt_rules,
+    architecture=lambda config: "OpenAIGPTLMHeadModel",
+    longest=lambda given: given.number("n_positions", 512),
+    copies={"lm_head.weight": "tokens_embed.weight"},
+    idle=r"h\.\d+\.attn\.bias|position_ids",
+    unread=r"score\..+|multiple_choice_head\..+",
 )
 
 

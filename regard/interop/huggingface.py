@@ -14,7 +14,7 @@ from torch import Tensor
 
 from regard.config import nearest
 from regard.data.files import DataError
-from regard.interop.decoders import GPT2, LLAMA
+from regard.interop.decoders import GPT, GPT2, LLAMA
 from regard.interop.encoders import BERT, DISTILBERT, ROBERTA
 from regard.interop.family import Family, Fields
 from regard.interop.labellers import above, label_names, labeller_of
@@ -23,7 +23,7 @@ from regard.interop.vocabularies import read_json, read_object
 from regard.interop.xlnet import XLNET
 from regard.models import ModelConfig
 
-FAMILIES = {family.kind: family for family in (GPT2, LLAMA, BERT, ROBERTA, DISTILBERT, XLNET)}
+FAMILIES = {family.kind: family for family in (GPT2, GPT, LLAMA, BERT, ROBERTA, DISTILBERT, XLNET)}
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 MODULES = "modules.json"  # of sentence-transformers

@@ -182,6 +182,8 @@ def read_backend(path: Path) -> tokenizers.Tokenizer:
 def byte_level(vocabulary: Path, merges: Path, about: Mapping[str, Any]) -> tokenizers.Tokenizer:
     """GPT-2's and RoBERTa's two files: pieces with their ids, and which two are merged, the first first."""
     ids = read_object(vocabulary)
+    if any(piece.endswith("</w>") for piece in ids):
+        raise DataError(f"{vocabulary} has pieces of GPT, which are no bytes: save its tokenizer.json beside it")
     pairs = list(read_merges(merges, ids))
     try:
         backend = tokenizers.Tokenizer(models.BPE(vocab=ids, merges=pairs))

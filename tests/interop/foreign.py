@@ -9,7 +9,7 @@ from typing import Any
 import tokenizers
 import torch
 import transformers
-from tokenizers import decoders, models, pre_tokenizers, trainers
+from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 from torch import Tensor
 
 from tests.helpers import randomise
@@ -60,6 +60,21 @@ def gpt2(folder: Path, **changes: Any) -> Any:
     sizes = {"vocab_size": size, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 32}
     config = transformers.GPT2Config(**sizes | {"bos_token_id": 0, "eos_token_id": 0} | changes)
     return save(transformers.GPT2LMHeadModel(config), folder)
+
+
+def gpt(folder: Path, **changes: Any) -> Any:
+    """With a tokenizer as it was published: pieces that say where a word ends, and no token for the end of a text."""
+    backend = tokenizers.Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    backend.normalizer = normalizers.BertNormalizer()
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.decoder = decoders.BPEDecoder(suffix="</w>")
+    backend.train_from_iterator(
+        TEXTS, trainers.BpeTrainer(vocab_size=120, special_tokens=["<unk>"], end_of_word_suffix="</w>")
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    backend.save(str(folder / "tokenizer.json"))
+    sizes = {"vocab_size": backend.get_vocab_size(), "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 32}
+    return save(transformers.OpenAIGPTLMHeadModel(transformers.OpenAIGPTConfig(**sizes | changes)), folder)
 
 
 BERT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}

@@ -50,6 +50,10 @@ DECODERS: dict[str, Callable[[Path], Any]] = {
         folder, n_inner=40, activation_function="relu", layer_norm_epsilon=1e-3, tie_word_embeddings=False
     ),
     "gpt2, unscaled": lambda folder: foreign.gpt2(folder, scale_attn_weights=False),
+    "gpt": foreign.gpt,
+    "gpt, all fields": lambda folder: foreign.gpt(
+        folder, afn="relu", layer_norm_epsilon=1e-3, tie_word_embeddings=False
+    ),
     "llama": foreign.llama,
     "llama, all fields": lambda folder: foreign.llama(
         folder,

@@ -230,3 +230,12 @@ def test_a_file_of_another_kind_says_what_is_read(tmp_path: Path) -> None:
         import_source(tmp_path / "model.onnx", tmp_path / "run")
     with pytest.raises(ValueError, match="there is no file or folder"):
         import_source(tmp_path / "nowhere", tmp_path / "run")
+
+
+def test_pieces_of_gpt_are_not_taken_for_bytes(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text(json.dumps({"<unk>": 0, "a": 1, "a</w>": 2}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
+    with pytest.raises(
+        ValueError, match=r"vocab\.json has pieces of GPT, which are no bytes: save its tokenizer\.json"
+    ):
+        read_tokenizer(tmp_path)
