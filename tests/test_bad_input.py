@@ -214,6 +214,18 @@ def test_a_file_that_is_no_recipe_is_refused(regard: Say, files: Files, content:
     assert not files.run.exists()
 
 
+def test_several_files_of_pairs_are_refused_by_name(regard: Say, files: Files) -> None:
+    said = sentence(regard(*files.words("--train", files.valid)))
+    assert f"{files.train},{files.valid} are several files, where one is read; put them into one" in said
+
+
+def test_languages_belong_to_named_data(regard: Say, toy: Toy, files: Files) -> None:
+    said = sentence(regard(*files.words("--languages", "en-xx")))
+    assert "--languages en-xx are those of a named data set" in said
+    words = ("--data", toy.file("test.tsv"), "--languages", "en-xx")
+    assert "--languages en-xx are those of a named data set" in sentence(regard("evaluate", toy.good, *words))
+
+
 def test_what_is_no_run_is_not_resumed(regard: Say, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "precious.txt").write_text("keep")

@@ -65,6 +65,8 @@ def read_pairs(options: argparse.Namespace) -> list[Pair]:
     where: dict[str, Any] = {"source": options.source, "target": options.target, "count": options.count}
     if options.data and (options.data in DATA_SETS or not (Path(options.data).suffix or Path(options.data).exists())):
         where |= {"name": options.data, "languages": options.languages, "split": options.split}
+    elif options.languages:
+        raise ValueError(f"--languages {options.languages} are those of a named data set: leave it out beside a file")
     else:
         where |= {"file": options.data, "columns": tuple(options.columns.split(",")) if options.columns else None}
     source = PairData(**where).pairs()

@@ -216,8 +216,10 @@ def named_data(options: argparse.Namespace, name: str, columns: list[str] | None
     data: dict[str, Any] = {"file": ",".join(files) if files else None, **given}
     if options.data and name == "train" and any(data.values()):
         raise ValueError(f"--train and --data {options.data} both name examples to train on: leave one of them out")
+    if (languages := getattr(options, "languages", None)) and not options.data:
+        raise ValueError(f"--languages {languages} are those of a named data set: give --data, or leave it out")
     if options.data and not any(data.values()):
-        data |= {"name": options.data, "languages": getattr(options, "languages", None), "split": name}
+        data |= {"name": options.data, "languages": languages, "split": name}
     if columns:
         data["columns"] = columns
     return {key: value for key, value in data.items() if value is not None}

@@ -268,6 +268,8 @@ def existing(path: str | os.PathLike[str]) -> Path:
     if path.is_dir():
         raise DataError(f"{path} is a folder; a file is needed")
     if not path.exists():
+        if "," in str(path) and all(Path(one).exists() for one in str(path).split(",")):
+            raise DataError(f"{path} are several files, where one is read; put them into one")
         raise DataError(f"{path} does not exist; check the name and the folder ({Path.cwd()})")
     return path
 

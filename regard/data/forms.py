@@ -15,6 +15,7 @@ from regard.config import nearest
 from regard.data.columns import Layout
 from regard.data.errors import DataError
 
+LONGEST_CELL = 1 << 28  # characters
 Line = Mapping[str, Any]  # of a table: its cells by column
 Rows = Iterator[tuple[int, Line | None]]
 
@@ -54,6 +55,7 @@ def jsonl(lines: Iterable[str], path: Path, columns: Sequence[str]) -> Rows:
 
 
 def comma_separated(lines: Iterable[str], path: Path, columns: Sequence[str]) -> Rows:
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))  # Python's own is 131,072
     rows = csv.reader((line + "\n" for line in lines), strict=True)
     header: list[str] | None = None
     try:

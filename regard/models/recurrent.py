@@ -345,7 +345,8 @@ class RecurrentModel(SourceWriter):
         for place in range(target.shape[1]):
             word = words[:, place]
             if outputs:
-                own = self.embedding(self.head.logits(outputs[-1][:, 0]).argmax(-1, keepdim=True), read.context)
+                best = self.head.logits(outputs[-1][:, 0]).argmax(-1, keepdim=True)
+                own = self.dropout(self.embedding(best, read.context))
                 drawn = torch.rand(len(target), 1, device=target.device) < self.sampling
                 word = torch.where(drawn, own.squeeze(1), word)
             out, states, fed = self.run(word.unsqueeze(1), states, fed, read)
