@@ -11,7 +11,7 @@ from typing import Any
 from regard.cli.options import read_changes
 
 PAIRS = 60_000
-SHOWN = 5
+TESTED, SHOWN = 500, 5  # sentences
 
 
 def add(verbs: Any) -> None:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         print(f"stopped at step {progress.step:,}; go on with: {called()} train translate --run {options.run} --resume")
         return
     translator = load_translator(options.run)
-    test = list(open_data("phrasebook", "en-fr", "test", 500))
+    test = list(open_data("phrasebook", "en-fr", "test", TESTED))
     found = translator.texts([pair.source for pair in test], Decoding(beam=4))
     references = [pair.target for pair in test]
     print(f"\nheld-out sentences: BLEU {bleu(found, references):.1f}  chrF {chrf(found, references):.1f}")

@@ -1,0 +1,63 @@
+"""`regard demo`, in small: what it prints and writes, that it replaces itself alone, and that it can be stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regard.checkpoint import Run
+from regard.cli import demo
+from regard.training.loop import Trainer
+from tests.conftest import Say
+
+SMALL = (
+    *("--task.train.count", 300, "--task.valid.count", 8, "--pieces", 400, "--max-steps", 4, "--validate-every", 2),
+    *("--width", 16, "--heads", 2, "--hidden", 16),
+)
+
+
+@pytest.fixture(autouse=True)
+def few_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "TESTED", 6)
+
+
+def test_it_scores_translates_and_says_what_to_try_and_replaces_itself(regard: Say, tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    for _ in range(2):
+        code, out, err = regard("demo", "--run", folder, *SMALL)
+        assert code == 0, err
+        assert "held-out sentences: BLEU " in out
+        assert "word alignment from decoder." in out
+        assert out.count("→") == demo.SHOWN
+        assert f"open {folder}/report.html in a browser" in out
+        assert (folder / "report.html").exists()
+
+
+def test_a_folder_with_anything_else_is_left_alone(regard: Say, tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("all of it")
+    code, out, err = regard("demo", "--run", tmp_path, *SMALL)
+    assert (code, out) == (2, "")
+    assert "holds something else: choose another folder" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("at", [1, 3])
+def test_when_it_is_stopped_it_says_how_to_go_on(
+    regard: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    ending = Trainer.ending
+
+    def stopped(self: Trainer) -> str:
+        self.interrupted = self.progress.step >= at
+        return ending(self)
+
+    monkeypatch.setattr(Trainer, "ending", stopped)
+    code, out, _ = regard("demo", "--run", tmp_path / "demo", *SMALL)
+    assert code == 0
+    assert out.startswith(f"stopped at step {at}; go on with: ")
+    assert out.endswith(f"train translate --run {tmp_path / 'demo'} --resume\n")
+    monkeypatch.undo()
+    code, out, _ = regard("train", "translate", "--run", tmp_path / "demo", "--resume")
+    assert (code, "of 4  loss" in out) == (0, True)
+    assert Run(tmp_path / "demo").checkpoints()[-1] == 4
