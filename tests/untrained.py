@@ -1,4 +1,4 @@
-"""Classifiers and encoders that nobody trained, as run folders: they have something to show, and take no time."""
+"""Classifiers, taggers and readers that nobody trained, as run folders: something to show, and it takes no time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,18 @@ import torch
 
 import regard
 from regard.checkpoint import Run, weights_of, write_labels, write_tensors
-from regard.config import to_dict
+from regard.config import change, to_dict
 from regard.data.tokenizers import Kind, Tokenizer
-from regard.models import Classifier, Encoder, ModelConfig, Tagger
+from regard.models import (
+    BiLM,
+    Classifier,
+    Encoder,
+    LSTMNEncoder,
+    ModelConfig,
+    RecurrentEncoder,
+    Tagger,
+    TextReaderConfig,
+)
 from regard.nn.pooling import FirstToken, LastToken
 from regard.zoo import get
 from tests.helpers import randomise
@@ -67,6 +76,29 @@ def write_reader(
     }
     section = {"task": {"kind": task, **fields.get(task, {})}} if task else {}
     run.write_config({"model": to_dict(model.config), **section})
+    tokenizer.save(run.tokenizer_path)
+    write_tensors(run.weights_path, weights_of(model))
+    return folder
+
+
+BILM = BiLM(vocabulary=9, width=12, hidden=16)
+RECURRENT: dict[str, TextReaderConfig] = {
+    "lstm": RecurrentEncoder(vocabulary=9, width=12, hidden=8),
+    "lstmn": LSTMNEncoder(vocabulary=9, width=12, hidden=8, layers=2),
+    "elmo": BILM.inside(),
+}
+
+
+def write_recurrent(folder: Path, config: ModelConfig, task: str, labels: Sequence[str] = ("no", "yes")) -> Path:
+    """The same of recurrent layers: what reads with some, or they by themselves."""
+    tokenizer = Tokenizer.train([TEXT, *PAIR] * 3, "wordpiece", 70, lower=True)
+    torch.manual_seed(3)
+    model = change(config, {"vocabulary": tokenizer.vocabulary}).build()
+    randomise(model)
+    run = Run(folder)
+    run.write_config({"model": to_dict(model.config), "task": {"kind": task, "max_length": 64}})
+    if task == "tag":
+        write_labels(folder, labels)
     tokenizer.save(run.tokenizer_path)
     write_tensors(run.weights_path, weights_of(model))
     return folder

@@ -15,14 +15,15 @@ from regard.config import nearest
 from regard.data.pairs import Pair
 from regard.decoding import Decoding, translate
 from regard.look.alignment import alignment_error_rate, cross_layers
+from regard.look.expecting import expectations
 from regard.look.labelling import described_layer, look_at_labels
 from regard.look.marking import marks, spoken
-from regard.look.parts import Alignment, Array, Changes, Choice, Layer, Lens, Masked, Prediction, Side
+from regard.look.parts import Alignment, Array, Changes, Layer, Lens, Masked, Side
 from regard.look.records import Look, merged
 from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import Subject
 from regard.look.texts import check_masks, check_second, read_texts
-from regard.models import EncoderModel, SourceWriter, TextLabeller, TextWriter
+from regard.models import SourceWriter, TextLabeller, TextWriter
 from regard.nn.block import StackLayers
 from regard.nn.heads import Head
 from regard.nn.watch import Seen, silenced, watch
@@ -98,6 +99,8 @@ def whole_text(subject: Subject, look: Look) -> str:
 def chosen_heads(subject: Subject, without: Sequence[str]) -> dict[str, set[int]]:
     """ "decoder.3.cross.5" or "3.5" → layer names and heads."""
     names = subject.model.attention_names()
+    if without and not names:
+        raise ValueError(f"{without[0]!r} names no head: this model has no attention")
     found: dict[str, set[int]] = {}
     for text in without:
         place, _, head = text.rpartition(".")
@@ -122,7 +125,7 @@ class Captured:
 
     sides: dict[str, Side]
     seen: Seen
-    hidden: Tensor  # (T, D)
+    hidden: Tensor  # (T, D), or (T, 2, D) of both directions
     pair: Pair | None = None
     masks: list[Masked] | None = None
 
@@ -151,7 +154,7 @@ def capture(
         sides, pair = translated(subject, text, target, beam)
     elif target is not None:
         raise ValueError(f"a model of kind {subject.family!r} writes no target; leave the target out")
-    elif subject.encoder is not None:
+    elif subject.reader is not None:
         side, masks = read_texts(subject, text, second, mask)
         sides = {"text": side}
     else:
@@ -176,12 +179,14 @@ def translated(subject: Subject, text: str, target: str | None, beam: int) -> tu
 
 
 def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
-    """The states (T, D) of the written side."""
+    """The states (T, D) of the written side, or (T, 2, D) where it is read from either end."""
     rows = [row(subject, side) for side in sides.values()]
     if isinstance(subject.model, SourceWriter):
         return subject.model.features(*rows)[0]
     if subject.encoder is not None:
         return subject.encoder.features(rows[0], segments=subject.segments(sides["text"]))[0]
+    if subject.reader is not None:
+        return subject.reader.features(rows[0])[0]
     assert isinstance(subject.model, TextWriter)
     return subject.model.features(rows[0])[0]
 
@@ -214,24 +219,18 @@ def row(subject: Subject, side: Side) -> Tensor:
 def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int, int]] | None) -> Look:
     arrays = {name: calls[-1][0].float().cpu().numpy() for name, calls in seen.seen.items()}
     layers = [described(subject, name, len(array)) for name, array in arrays.items()]
-    head = head_of(subject)
     start = subject.start_of(seen.written)
     said = marks(subject, seen.written)
     look = Look(subject.family, seen.sides, layers, masks=seen.masks, start=start, marks=said, arrays=arrays)
-    if head is not None:
-        look.predictions = predictions(subject, seen, head, best)
-        look.lens = lens(subject, seen, head, [one.id for one in look.predictions])
+    if subject.head is not None:
+        look.predictions, look.backward = expectations(subject, seen.written, seen.hidden, best, seen.masks or ())
+        look.lens = lens(subject, seen, subject.head, [one.id for one in look.predictions])
     if all_blocks(subject) and set(arrays) == set(subject.model.attention_names()):  # it needs them all
         look.rollout, rolled = rollouts(layers, arrays)
         arrays.update(rolled)
     if seen.pair is not None and cross_layers(subject.model):
         look.alignment = alignment(subject, seen, arrays, gold)
     return look
-
-
-def head_of(subject: Subject) -> Head | None:
-    head = getattr(subject.model, "head", None)
-    return head if isinstance(head, Head) else None
 
 
 def described(subject: Subject, name: str, heads: int) -> Layer:
@@ -242,39 +241,10 @@ def described(subject: Subject, name: str, heads: int) -> Layer:
     return Layer(name, stack, int(index), role, side, "source" if role == "cross" else side, heads)
 
 
-def follows(subject: Subject, side: Side, masks: Sequence[Masked] = ()) -> list[int | None]:
-    """The token that stands after each place (in it, for an encoder); None where it is for the model to say."""
-    if isinstance(subject.model, EncoderModel):
-        behind = {one.place: one.id for one in masks}
-        return [behind.get(place, i) for place, i in enumerate(side.ids)]
-    last = subject.tokenizer.end if isinstance(subject.model, SourceWriter) else None
-    return [*side.ids[1:], last]
-
-
-def predictions(subject: Subject, seen: Captured, head: Head, best: int) -> list[Prediction]:
-    """What may stand at each place. A mask hides no special token, so an encoder is asked for none, as in filling."""
-    logs = head.log_probs(seen.hidden).float()  # (T, V)
-    specials = sorted(subject.tokenizer.specials) if isinstance(subject.model, EncoderModel) else []
-    barred = torch.tensor(specials, dtype=torch.long, device=logs.device)
-    found = []
-    for place, (given, whole) in enumerate(zip(follows(subject, seen.written, seen.masks or ()), logs, strict=True)):
-        row = whole if given in specials else whole.index_fill(-1, barred, -torch.inf)
-        values, ids = row.topk(min(max(best, 1), len(row)))
-        choices = [
-            Choice(subject.tokenizer.token(i), i, value)
-            for i, value in zip(ids.tolist(), values.exp().tolist(), strict=True)
-        ]
-        chosen = choices[0].id if given is None else given
-        rank = 1 + int((row > row[chosen]).sum())
-        token = subject.tokenizer.token(chosen)
-        found.append(Prediction(place, token, chosen, float(row[chosen].exp()), rank, choices[:best]))
-    return found
-
-
 def lens(subject: Subject, seen: Captured, head: Head, chosen: Sequence[int]) -> Lens | None:
     """The stream after each block, normed as at the end of its stack, through the head; None without blocks."""
     name = list(subject.stacks.values())[-1]
-    stack = getattr(subject.body, name)
+    stack = getattr(subject.body, name, None)
     if not isinstance(stack, StackLayers):
         return None
     notes = seen.seen.notes

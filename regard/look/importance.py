@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import torch
 
-from regard.look.capture import behind_masks, follows, head_of, run
+from regard.look.capture import behind_masks, run
+from regard.look.expecting import follows
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.nn.watch import silenced
@@ -17,9 +18,11 @@ from regard.nn.watch import silenced
 def importance(subject: Subject, look: Look) -> dict[str, list[float]]:
     """By attention layer, for each of its heads: the log-probability of what was written, minus that without the head.
 
-    Heads that are silent in the look stay so. Positive where a head helped.
+    Heads that are silent in the look stay so. Positive where a head helped. Empty of a model that has none.
     """
     names = subject.model.attention_names()
+    if not names:
+        return {}
     off = {name: {int(one.rpartition(".")[2]) for one in look.without if one.startswith(f"{name}.")} for name in names}
     whole = log_prob_without(subject, look, off)
     return {
@@ -33,7 +36,7 @@ def importance(subject: Subject, look: Look) -> dict[str, list[float]]:
 
 def log_prob_without(subject: Subject, look: Look, off: dict[str, set[int]]) -> float:
     """Of what the look shows as written, with these heads silent."""
-    head = head_of(subject)
+    head = subject.head
     if head is None:
         raise ValueError("a model without an output layer gives no probabilities to lose")
     with silenced(subject.model, off):

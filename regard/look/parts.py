@@ -60,7 +60,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What stands after a place of the written side (in it, for an encoder), and what else might have."""
+    """What stands after a place of the written side (in it, where a text is read whole), and what else might have."""
 
     place: int
     token: str

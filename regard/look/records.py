@@ -97,6 +97,9 @@ class Look(Record):
     """All that was seen of one input. `importance`, where it was asked for, is what the output loses in log-probability
     without each head, by layer.
 
+    Of a model that reads from either end: its `predictions` are of each token but the first, judged by those before it,
+    and `backward` has those of each but the last, judged by those behind it.
+
     Of a classifier: its `verdicts`, from the likeliest on, or its `score`, and the end of a long text that is `unread`;
     the array "shares" (1, 1, T) is how much each token counts in the vector of the text, and `shares` says whether by
     "attention" or by "rollout". Of a model that finds masked words: its `masks`, whose words stand among the
@@ -122,6 +125,7 @@ class Look(Record):
     masks: list[Masked] | None = None
     start: int | None = None
     marks: list[Mark] | None = None
+    backward: list[Prediction] = field(default_factory=list)
 
     @property
     def judged(self) -> list[Prediction]:
@@ -149,16 +153,19 @@ class Look(Record):
         return Map(name, head, rows.words, columns.words, merged(chosen, rows.by_words(), columns.by_words()))
 
     def reader(self, name: str | None = None, head: int | None = None, words: bool = True) -> Reader:
-        """The text as it is read step by step, by one self-attention layer (the last, unless named) and head, or the
-        mean of its heads."""
-        own = [layer.name for layer in self.layers if layer.role == "self" and layer.stack == "decoder"]
+        """The text as it is read step by step, by one self-attention layer that looks at earlier words alone (the last,
+        unless named) and head, or the mean of its heads."""
+        own = {
+            layer.name: layer for layer in self.layers if layer.role == "self" and looks_back(self.arrays[layer.name])
+        }
         if not own:
             raise ValueError("this model has no attention to earlier words")
         if name is not None and name not in own:
             raise ValueError(f"no layer {name!r} looks at earlier words: {nearest(name, own)}")
-        side = self.written
+        chosen = own[name or list(own)[-1]]
+        side = self.sides[chosen.rows]
         groups = in_words(side) if words else [[place] for place in range(len(side.tokens))]
-        map_ = self.map(name or own[-1], head)
+        map_ = self.map(chosen.name, head)
         rows = np.stack([map_.weights[group].mean(0) for group in groups])
         merged = np.stack([rows[:, group].sum(1) for group in groups], 1)
         return Reader(map_.name, head, [label(side, group, words) for group in groups], merged)
@@ -184,10 +191,8 @@ class Look(Record):
             "marks": None if plain.get("marks") is None else [Mark(**one) for one in plain["marks"]],
             "sides": {name: Side(**side) for name, side in plain["sides"].items()},
             "layers": [Layer(**layer) for layer in plain["layers"]],
-            "predictions": [
-                Prediction(**{**one, "best": [Choice(**choice) for choice in one["best"]]})
-                for one in plain["predictions"]
-            ],
+            "predictions": _predictions(plain["predictions"]),
+            "backward": _predictions(plain.get("backward", [])),
             "lens": None if plain["lens"] is None else Lens(**plain["lens"]),
             "rollout": [Rollout(**one) for one in plain["rollout"]],
             "alignment": None if plain["alignment"] is None else _alignment(plain["alignment"]),
@@ -198,6 +203,10 @@ class Look(Record):
         from regard.look.page import in_notebook
 
         return in_notebook(self)
+
+
+def _predictions(plain: Sequence[Mapping[str, Any]]) -> list[Prediction]:
+    return [Prediction(**{**one, "best": [Choice(**choice) for choice in one["best"]]}) for one in plain]
 
 
 def _alignment(plain: Mapping[str, Any]) -> Alignment:
@@ -235,6 +244,11 @@ class Reader:
 
     def _repr_html_(self) -> str:
         return self.svg()
+
+
+def looks_back(weights: Array) -> bool:
+    """Whether nothing of (H, T, T) goes to a later token."""
+    return not np.triu(weights, 1).any()
 
 
 def label(side: Side, places: Sequence[int], words: bool) -> str:

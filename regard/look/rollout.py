@@ -13,7 +13,7 @@ from regard.nn.block import StackLayers
 
 def all_blocks(subject: Subject) -> bool:
     """Whether a residual stream carries tokens through all layers, as recurrent ones have none."""
-    return all(isinstance(getattr(subject.body, stack), StackLayers) for stack in subject.stacks.values())
+    return all(isinstance(getattr(subject.body, stack, None), StackLayers) for stack in subject.stacks.values())
 
 
 def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Rollout], dict[str, Array]]:

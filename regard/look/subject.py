@@ -23,12 +23,15 @@ from regard.models import (
     Model,
     SourceWriter,
     TextLabeller,
+    TextReader,
     TextWriter,
     TokenLabeller,
     encoder_in,
+    reader_in,
 )
 from regard.models.encoder import own_segments
 from regard.nn.device import for_use
+from regard.nn.heads import Head
 
 LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer
 
@@ -52,12 +55,13 @@ class Subject:
 
     @property
     def family(self) -> str:
-        """What kinds of sides it has: of an encoder-decoder, a decoder, an encoder or a classifier."""
+        """What kinds of sides it has: of an encoder-decoder, a decoder, an encoder (whatever reads a text whole and
+        stays with its tokens) or a classifier."""
         if isinstance(self.model, SourceWriter):
             return "encoder-decoder"
         if isinstance(self.model, TextLabeller):
             return "classifier"
-        if isinstance(self.model, EncoderModel | TokenLabeller):
+        if isinstance(self.model, TextReader | TokenLabeller):
             return "encoder"
         return "decoder" if isinstance(self.model, TextWriter) else self.model.config.kind
 
@@ -71,9 +75,25 @@ class Subject:
         return encoder_in(self.model)
 
     @property
+    def reader(self) -> TextReader | None:
+        """The model itself or what it reads with, where there is something to show of the tokens: an encoder, a reader
+        that attends to them or expects them, or any below what is said of them."""
+        reader = reader_in(self.model)
+        if reader is None or self.encoder is not None or isinstance(self.model, TokenLabeller):
+            return reader
+        shows = reader is self.model and (self.head is not None or reader.attention_names())
+        return reader if shows else None
+
+    @property
+    def head(self) -> Head | None:
+        """What tells tokens, where it has that."""
+        head = getattr(self.model, "head", None)
+        return head if isinstance(head, Head) else None
+
+    @property
     def body(self) -> Model:
-        """What holds the stacks: the reader, where that is an encoder, else the model."""
-        return self.encoder or self.model
+        """What holds the stacks: the reader, where that is shown, else the model."""
+        return self.reader or self.model
 
     @property
     def segmented(self) -> bool:
@@ -98,7 +118,7 @@ class Subject:
             return {"source": "encoder", "target": "decoder"}
         if isinstance(self.model, TextWriter):
             return {"text": "decoder"}
-        if self.encoder is not None:
+        if self.reader is not None:
             return {"text": "encoder"}
         raise ValueError(f"a model of kind {self.model.config.kind!r} without an encoder cannot be looked at yet")
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.look.capture import Captured, capture, head_of
+from regard.look.capture import Captured, capture
 from regard.look.parts import Array
 from regard.look.records import Way
 from regard.look.subject import Subject
@@ -56,7 +56,7 @@ def follow(
     arrays: dict[str, Array],
 ) -> None:
     """Add the stages of one stack, the `number`-th that the input passes."""
-    layers = getattr(subject.body, stack)
+    layers = getattr(subject.body, stack, None)
     if not isinstance(layers, StackLayers):
         raise ValueError(f"a model of kind {subject.model.config.kind!r} has no blocks to follow a token through")
     notes = seen.seen.notes
@@ -109,10 +109,9 @@ def attention(
 def expected(subject: Subject, seen: Captured, place: int) -> dict[str, Any] | None:
     """The highest logits at a place; with the log of the sum over all words, a page can apply any temperature to the
     shown ones."""
-    head = head_of(subject)
-    if head is None:
+    if subject.head is None:
         return None
-    logits = head.logits(seen.hidden[place]).float()
+    logits = subject.head.logits(seen.hidden[place]).float()
     values, ids = logits.topk(min(SHOWN, len(logits)))
     tokens = [subject.tokenizer.token(i) for i in ids.tolist()]
     return {"tokens": tokens, "logits": values.tolist(), "total": float(logits.logsumexp(-1))}

@@ -141,6 +141,11 @@ class TextReader(Model):
     def encode(self, tokens: Tensor, keep: Tensor | None = None) -> Memory:
         raise TypeError(f"{type(self).__name__} does not say how it reads")
 
+    def features(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Its states (B, T, D) as a head takes them; (B, T, 2, D) where it has a head that tells the token after each
+        place from the one, and the token before it from the other."""
+        return self.encode(tokens, keep).states
+
 
 def reader_in(model: Model) -> TextReader | None:
     """The model itself, or what it reads texts with."""

@@ -26,6 +26,8 @@ TEXT_WRITERS = ("decoder", "recurrent-decoder", "lstmn", "snail")  # kinds; aski
 TEXT_LABELLERS = ("classifier", "hierarchical")
 TOKEN_LABELLERS = ("tagger",)
 ENCODERS = ("encoder", "two-stream")
+READERS = (*ENCODERS, "recurrent-encoder", "lstmn-encoder", "bilm")  # of a text whole
+INATTENTIVE = ("recurrent-encoder", "bilm")  # the readers among them that attend to nothing
 
 
 class BrokenRunError(ValueError):
@@ -250,14 +252,16 @@ def family_of(model: Mapping[str, Any]) -> str | None:
     kind = text_of(model.get("kind"))
     if kind in TEXT_LABELLERS:
         return "classifier"
-    if kind in (*ENCODERS, *TOKEN_LABELLERS):
+    if kind in (*READERS, *TOKEN_LABELLERS):
         return "encoder"
     return "decoder" if kind in TEXT_WRITERS else kind
 
 
 def has_heads(model: Mapping[str, Any]) -> bool:
-    """Whether it is shown by heads: what labels a text shows its words, unless an encoder reads it."""
-    return text_of(model.get("kind")) != "hierarchical" and section(model, "reader").get("kind") in (None, *ENCODERS)
+    """Whether it is shown by heads: what labels a text shows its words, unless what reads it attends to them."""
+    kind = text_of(model.get("kind"))
+    reader = text_of(section(model, "reader").get("kind"))
+    return kind != "hierarchical" and (reader or kind) not in INATTENTIVE
 
 
 def text_of(value: Any) -> str | None:

@@ -299,7 +299,7 @@ class Choice(BaseModel):
 
 
 class Prediction(Choice):
-    """What follows a place, and what else might have."""
+    """What follows a place (stands in it, where a text is read whole), and what else might have."""
 
     place: int
     rank: int
@@ -396,6 +396,7 @@ class Look(BaseModel):
     masks: list[Masked] | None
     start: int | None
     marks: list[Mark] | None
+    backward: list[Prediction]
     arrays: dict[str, Numbers]
 
 

@@ -25,6 +25,9 @@ from regard.data.spelt import spelt
 from regard.data.tagged import words_in
 from regard.data.text import Sentences, sampled
 from regard.data.tokenizers import END, START, Kind, Tokenizer
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
 from regard.models import BiLM, BiLMModel, Model, ModelConfig
 from regard.nn.device import for_use
 from regard.nn.heads import Head
@@ -183,6 +186,13 @@ class ContextVectors:
         both = zip(*self.model.layers(tokens), strict=True)
         states = torch.stack([torch.cat([ahead[0], back[0]], -1) for ahead, back in both])
         return words, np.asarray(states[:, torch.tensor(pieces.firsts) + 1].float().cpu())
+
+    def look(self, text: str, **options: Any) -> Look:
+        """See what each direction expects at each place of a sentence; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        return look(Subject(self.model, self.tokenizer, task="bilm"), text, **options)
 
     def losses(self, sentences: Iterable[str]) -> tuple[float, float]:
         """The mean loss a token of sentences, forwards and backwards; perplexity is its exponential."""

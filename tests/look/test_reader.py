@@ -1,4 +1,4 @@
-"""The reader's figure as a record: words that look back at earlier words, of any causal self-attention."""
+"""The reader's figure as a record: words that look back at earlier words, of any layer that looks no further."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 
 from regard.data.tokenizers import Tokenizer
 from regard.look import Look, Subject, look
-from regard.models import LSTMN, ModelConfig, RecurrentDecoder
+from regard.models import LSTMN, Classifier, LSTMNEncoder, ModelConfig, RecurrentDecoder, Tagger
 from tests.helpers import built, decoder, encoder
 
 TOKENIZER = Tokenizer.train([], "byte")
 TEXT = "one two three"
+READER = LSTMNEncoder(vocabulary=TOKENIZER.vocabulary, width=16, hidden=12, layers=2)
 
 
 def seen(config: ModelConfig) -> Look:
@@ -32,6 +33,26 @@ def test_words_look_back_at_words(config: ModelConfig) -> None:
     tokens = found.reader(layer, head=0, words=False)
     assert np.array_equal(tokens.weights, found.arrays[layer][0])
     assert len(tokens.words) == 14
+
+
+@pytest.mark.parametrize(
+    ("config", "task"),
+    [(Classifier(reader=READER), "classify"), (Tagger(reader=READER), "tag"), (READER, None)],
+    ids=["classifier", "tagger", "reader"],
+)
+def test_whatever_reads_a_text_from_its_start_has_one(config: ModelConfig, task: str | None) -> None:
+    found = look(Subject(built(config), TOKENIZER, labels=("no", "yes"), task=task), TEXT)
+    reader = found.reader()
+    assert reader.name == "encoder.1.self"
+    assert [word for word in reader.words if word in TEXT.split()] == TEXT.split()
+    weights = found.arrays["encoder.0.self"][0]
+    tokens = found.reader("encoder.0.self", words=False)
+    assert np.array_equal(tokens.weights, weights)
+    assert list(tokens.words) == [token.strip() or "␣" for token in found.sides["text"].tokens]
+    assert weights[1:].sum(1) == pytest.approx(1, abs=1e-5)
+    last = ET.fromstring(reader.svg()).findall(f".//g[@data-row='{len(reader.words) - 1}']")
+    assert len(last) == len(reader.words)
+    assert np.array_equal(Look.from_bytes(found.to_bytes()).reader().words, reader.words)
 
 
 def test_it_draws_itself_line_by_line() -> None:

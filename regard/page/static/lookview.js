@@ -51,7 +51,7 @@ export function lookView(state, { onState = null, onOff = null, onBack = null, o
     }
     const behind = "What it expects at the masks";
     if (look.masks?.length) sure.replaceChildren(h("h2", {}, behind), drawMasks(look));
-    else sure.replaceChildren(h("h2", {}, titles.sure), ...sureness(look), drawProbabilities(look));
+    else sure.replaceChildren(h("h2", {}, titles.sure), ...expectations(look));
     marked.hidden = !look.marks?.length;
     if (!marked.hidden) marked.replaceChildren(drawMarks(look));
     masked.hidden = !look.masks || !(look.masks.length || onMask);
@@ -90,8 +90,16 @@ export function stateToKeep({ layer, head, words, next, view, texts }) {
   return { layer, head, rows, texts, units: words ? null : "tokens", view: view === "reading" ? view : null };
 }
 
-function sureness({ predictions = [], family }) {
-  if (!predictions.length || family === "encoder") return [];
+// What is expected at each place; from either side, where a model reads from both ends.
+function expectations({ family, predictions = [], backward = [] }) {
+  const board = (entries) => drawProbabilities({ predictions: entries });
+  if (!backward.length) return [...(family === "encoder" ? [] : sureness(predictions)), board(predictions)];
+  const ways = [["By what stands before it", predictions], ["By what stands behind it", backward]];
+  return ways.flatMap(([title, entries]) => [h("h3", {}, title), ...sureness(entries), board(entries)]);
+}
+
+function sureness(predictions) {
+  if (!predictions.length) return [];
   const { total, mean } = totals(predictions);
   const told = `Log-probability ${signed(total.toFixed(2))}: ${percent(mean)} a token. `;
   return [h("p", { class: "hint" }, told, "Point at a token for its alternatives.")];

@@ -43,7 +43,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
     headField.hidden = entry.heads === 1;
     units.disabled = entry.words ?? false;
     units.value = state.words || entry.words ? "words" : "tokens";
-    viewField.hidden = !reads(entry, writtenSide(look));
+    viewField.hidden = !reads(look, entry);
     const reading = !viewField.hidden && state.view === "reading";
     views.value = reading ? "reading" : "map";
     namingField.hidden = reading || entry.rows !== writtenSide(look) || (entry.words ?? false);

@@ -8,9 +8,11 @@ import { share } from "regard/text.js";
 const MOST = 80; // steps that are drawn: their words grow with the square
 const TOLD = 3; // words that a line tells of
 
-// Whether a layer looks at earlier words of the text that is written: then it can be shown as it reads.
-export function reads({ role, rows, columns }, written) {
-  return role === "self" && rows === columns && rows === written;
+// Whether a layer looks at earlier words alone: then it can be shown as it reads.
+export function reads(look, { name, role }) {
+  if (role !== "self") return false;
+  const { shape: [, , width], data } = look.array(name); // as many rows as columns
+  return data.every((weight, at) => weight === 0 || at % width <= Math.floor(at / width) % width);
 }
 
 // `rows` are the words and `weights(i, j)` how much word i looks at word j. Pointing at a word, or focusing a
