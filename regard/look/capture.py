@@ -237,7 +237,10 @@ def described(subject: Subject, name: str, heads: int) -> Layer:
     if isinstance(subject.model, TextLabeller):
         return described_layer(subject, name, heads)
     stack, index, role = name.split(".")
-    side = next(side for side, other in subject.stacks.items() if other == stack)
+    side = next((side for side, other in subject.stacks.items() if other == stack), None)
+    if side is None:
+        kind = subject.model.config.kind
+        raise ValueError(f"a model of kind {kind!r} attends to several texts at once: it cannot be looked at yet")
     return Layer(name, stack, int(index), role, side, "source" if role == "cross" else side, heads)
 
 

@@ -10,13 +10,15 @@ import pytest
 import torch
 
 import regard as library
-from regard.look import Look, look, open_run, way
+from regard.look import Look, Subject, look, open_run, way
+from regard.look.capture import described
 from regard.look.importance import importance
 from regard.models import BiLMModel, FewShot, Tagger
 from regard.tasks.answerer import Answerer
 from regard.tasks.bilm import ContextVectors
 from regard.tasks.tagger import WordTagger
 from tests.conftest import Say
+from tests.helpers import encoder
 from tests.untrained import BILM, PAIR, RECURRENT, TEXT, write_recurrent
 
 LAYERS = {"lstm": [], "lstmn": ["encoder.0.self", "encoder.1.self"], "elmo": []}
@@ -190,3 +192,10 @@ def test_a_picture_of_no_attention_is_refused(home: Path, regard: Say, tmp_path:
     code, _, err = regard("look", home / "lstm", TEXT, "--png", tmp_path / "map.png")
     assert code == 2
     assert "this model has no attention to draw" in err
+
+
+def test_what_attends_to_several_texts_at_once_is_refused_in_a_sentence(home: Path) -> None:
+    model = FewShot(reader=encoder()).build()
+    subject = Subject(model, open_run(home / "lstm").tokenizer)
+    with pytest.raises(ValueError, match="'few-shot' attends to several texts at once"):
+        described(subject, model.attention_names()[-1], 1)
