@@ -18,7 +18,7 @@ from regard.look.alignment import alignment_error_rate, cross_layers
 from regard.look.expecting import expectations
 from regard.look.labelling import described_layer, look_at_labels
 from regard.look.marking import marks, spoken
-from regard.look.parts import Alignment, Array, Changes, Layer, Lens, Masked, Side
+from regard.look.parts import Alignment, Array, Changes, Layer, Lens, Masked, Side, Window
 from regard.look.records import Look, merged
 from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import Subject
@@ -29,7 +29,7 @@ from regard.nn.heads import Head
 from regard.nn.watch import Seen, silenced, watch
 
 BEAM = 4
-STREAMS = ("*coder.input", "*coder.*.stream")
+NOTES = ("*coder.input", "*coder.*.stream", "*coder.*.centres")
 
 
 @torch.no_grad()
@@ -121,7 +121,7 @@ def chosen_heads(subject: Subject, without: Sequence[str]) -> dict[str, set[int]
 
 @dataclass
 class Captured:
-    """What one pass showed: sides, weights and streams, and the states of which the head makes words."""
+    """What one pass showed: sides, weights and notes, and the states of which the head makes words."""
 
     sides: dict[str, Side]
     seen: Seen
@@ -141,7 +141,7 @@ def capture(
     target: str | None,
     layers: Sequence[str] = (),
     beam: int = BEAM,
-    notes: Sequence[str] = STREAMS,
+    notes: Sequence[str] = NOTES,
     second: str | None = None,
     mask: Sequence[int] = (),
 ) -> Captured:
@@ -222,6 +222,7 @@ def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int
     start = subject.start_of(seen.written)
     said = marks(subject, seen.written)
     look = Look(subject.family, seen.sides, layers, masks=seen.masks, start=start, marks=said, arrays=arrays)
+    look.windows = windows(subject, seen.seen)
     if subject.head is not None:
         look.predictions, look.backward = expectations(subject, seen.written, seen.hidden, best, seen.masks or ())
         look.lens = lens(subject, seen, subject.head, [one.id for one in look.predictions])
@@ -242,6 +243,17 @@ def described(subject: Subject, name: str, heads: int) -> Layer:
         kind = subject.model.config.kind
         raise ValueError(f"a model of kind {kind!r} attends to several texts at once: it cannot be looked at yet")
     return Layer(name, stack, int(index), role, side, "source" if role == "cross" else side, heads)
+
+
+def windows(subject: Subject, seen: Seen) -> dict[str, Window]:
+    """Of each layer that looks in a window, where that stood. Plain numbers: half precision could not tell which of
+    many columns is the last in reach."""
+    reaches = {name: subject.model.reach(name) for name in seen}
+    return {
+        name: Window(reach, seen.notes[f"{name}.centres"][-1][0].float().tolist())
+        for name, reach in reaches.items()
+        if reach is not None
+    }
 
 
 def lens(subject: Subject, seen: Captured, head: Head, chosen: Sequence[int]) -> Lens | None:

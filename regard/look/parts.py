@@ -50,6 +50,15 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Window:
+    """Where a layer of local attention may look: at columns at most `reach` tokens from the centre of a row, which
+    counts from 0 and may stand between two. arXiv:1508.04025"""
+
+    reach: int
+    centres: list[float]
+
+
+@dataclass(frozen=True)
 class Choice:
     """A token that may stand at a place."""
 

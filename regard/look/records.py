@@ -30,6 +30,7 @@ from regard.look.parts import (
     Score,
     Side,
     Verdict,
+    Window,
 )
 from regard.page.svg import reading_steps, word_matrix
 
@@ -95,7 +96,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
 @dataclass
 class Look(Record):
     """All that was seen of one input. `importance`, where it was asked for, is what the output loses in log-probability
-    without each head, by layer.
+    without each head, by layer. `windows` tells of layers of local attention, by name, where they looked.
 
     Of a model that reads from either end: its `predictions` are of each token but the first, judged by those before it,
     and `backward` has those of each but the last, judged by those behind it.
@@ -126,6 +127,7 @@ class Look(Record):
     start: int | None = None
     marks: list[Mark] | None = None
     backward: list[Prediction] = field(default_factory=list)
+    windows: dict[str, Window] = field(default_factory=dict)
 
     @property
     def judged(self) -> list[Prediction]:
@@ -191,6 +193,7 @@ class Look(Record):
             "marks": None if plain.get("marks") is None else [Mark(**one) for one in plain["marks"]],
             "sides": {name: Side(**side) for name, side in plain["sides"].items()},
             "layers": [Layer(**layer) for layer in plain["layers"]],
+            "windows": {name: Window(**one) for name, one in plain.get("windows", {}).items()},
             "predictions": _predictions(plain["predictions"]),
             "backward": _predictions(plain.get("backward", [])),
             "lens": None if plain["lens"] is None else Lens(**plain["lens"]),

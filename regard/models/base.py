@@ -111,6 +111,10 @@ class Model(nn.Module):
         """The number of heads of an attention layer by its name."""
         raise ValueError(f"{type(self).__name__} has no attention layer {name!r}")
 
+    def reach(self, name: str) -> int | None:
+        """How far an attention layer looks from the centre of its window; None of one that has no window."""
+        return None
+
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         """Of a forward pass over a batch, and of what training on it keeps."""
         raise TypeError(f"{type(self).__name__} does not say what it costs")

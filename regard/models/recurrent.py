@@ -84,7 +84,7 @@ class Reader(nn.Module):
 
 class Read:
     """The source as one call reads it: the memory's context, its keys and values, the weights of each step and the
-    chances by which they were chosen."""
+    chances by which they were chosen; for a watcher also where its window stood."""
 
     def __init__(self, attention: SourceAttention | None, context: Context, batch: int, first: Tensor) -> None:
         memory = context.memory
@@ -95,6 +95,7 @@ class Read:
         self.memory = None if attention is None else attention.ready(context)  # keys and values
         self.weights: list[Tensor] = []
         self.chances: list[Tensor] = []
+        self.centres: list[Tensor] = []
         silence = context.silence
         self.silent = silence is not None and 0 in silence.heads.get(f"{context.name}.{NAME}", ())
 
@@ -103,9 +104,11 @@ class Read:
         assert self.attention is not None
         assert self.memory is not None
         places = self.first + step + torch.arange(queries.shape[1], device=queries.device)
-        mixed, weights, chances = self.attention(queries, *self.memory, places, self.context)
+        mixed, weights, chances, centres = self.attention(queries, *self.memory, places, self.context)
         self.weights.append(weights)
         self.chances.append(chances)
+        if centres is not None and self.context.watcher is not None:
+            self.centres.append(centres)
         return torch.zeros_like(mixed) if self.silent else mixed
 
     def tell(self) -> None:
@@ -116,6 +119,8 @@ class Read:
         if self.context.watcher is not None:
             self.context.watcher.see(name, lambda: torch.cat(self.weights, 2))
             self.context.note(f"{NAME}.chances", lambda: torch.cat(self.chances, 2))
+        if self.centres:
+            self.context.note(f"{NAME}.centres", lambda: torch.cat(self.centres, 1))
         if self.attention.choice.draws:
             self.attention.choice.settle(name, torch.cat(self.chances, 2), torch.cat(self.weights, 2), self.context)
 
@@ -375,6 +380,10 @@ class RecurrentModel(SourceWriter):
 
     def heads(self, name: str) -> int:
         return 1 if name in self.attention_names() else super().heads(name)
+
+    def reach(self, name: str) -> int | None:
+        attention = self.reader.attention if name in self.attention_names() else None
+        return None if attention is None or attention.window is None else attention.window.reach
 
     def cache_values(self) -> tuple[int, int]:
         """A state is held whatever the length; of each source token its state, and its key."""

@@ -58,7 +58,8 @@ def watch(model: nn.Module, *layers: str, notes: Iterable[str] = ()) -> Iterator
 
     Layers are named as in the model, with `*` as a wildcard; none means all of them. `notes` names other values in the
     same way: "embedding", "decoder.input", "decoder.3.stream" (the residual stream after a block),
-    "decoder.3.feedforward", and "decoder.3.self.queries", ".keys", ".scores" (before the mask), ".mixed", ".output".
+    "decoder.3.feedforward", and "decoder.3.self.queries", ".keys", ".scores" (before the mask), ".mixed", ".output";
+    of a recurrent decoder "decoder.0.cross.chances" and, where it looks in a window, ".centres" (B, T).
     The results of the model are the same bit for bit: weights are computed in addition to what runs anyway.
     """
     names = attention_names(model)

@@ -375,6 +375,13 @@ class Mark(BaseModel):
     text: str
 
 
+class Window(BaseModel):
+    """Where local attention may look: at most `reach` tokens from the centre of each row."""
+
+    reach: int
+    centres: list[float]
+
+
 class Look(BaseModel):
     """All that was seen of one input; each array is nested lists (heads, rows, columns)."""
 
@@ -397,6 +404,7 @@ class Look(BaseModel):
     start: int | None
     marks: list[Mark] | None
     backward: list[Prediction]
+    windows: dict[str, Window]
     arrays: dict[str, Numbers]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,9 @@ from regard.look import Look, Subject, look, open_run
 from regard.look.importance import importance
 from regard.look.records import merged
 from regard.look.tree import beam_tree
-from regard.models import ModelConfig
+from regard.models import ModelConfig, Recurrent
+from regard.models.recurrent import Luong
+from regard.nn.attention.local import Monotonic, Predictive, WindowConfig
 from regard.nn.watch import silenced
 from regard.tasks.alignment import cross_weights
 from regard.tasks.translation import load_translator
@@ -240,6 +243,42 @@ def test_a_look_comes_back_from_its_bytes(subject: Subject) -> None:
     assert back.alignment == seen.alignment
     for name, array in seen.arrays.items():
         np.testing.assert_allclose(back.arrays[name], array, atol=5e-4)  # half precision
+
+
+@pytest.mark.parametrize("window", [Monotonic(reach=2), Predictive(reach=3)], ids=lambda window: window.kind)
+def test_a_look_at_local_attention_keeps_where_its_window_stood(window: WindowConfig) -> None:
+    subject = lone(Recurrent(vocabulary=9, width=16, hidden=12, reader=Luong(window=window)))
+    seen = look(subject, "abc de", "fgh ijkl mnop")
+    kept = seen.windows["decoder.0.cross"]
+    source, target = (torch.tensor([side.ids]) for side in seen.sides.values())
+    with regard.watch(subject.model, notes=["*.centres"]) as watched:
+        subject.model.features(source, target)  # type: ignore[operator]
+    assert kept.reach == window.reach
+    assert kept.centres == watched.notes["decoder.0.cross.centres"][-1][0].tolist()
+    away = np.arange(len(source[0])) - np.array(kept.centres)[:, None]
+    np.testing.assert_array_equal(seen.arrays["decoder.0.cross"][0] > 0, np.abs(away) <= window.reach)
+    assert Look.from_bytes(seen.to_bytes()).windows == seen.windows  # whole: which column is the last one depends on it
+    told = json.loads(json.dumps(seen.to_dict()))["windows"]
+    assert told == {"decoder.0.cross": {"reach": window.reach, "centres": kept.centres}}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [encoder_decoder(), decoder(), encoder(), Recurrent(vocabulary=9, width=16, hidden=12)],
+    ids=lambda config: config.kind,
+)
+def test_other_layers_have_no_window(config: ModelConfig) -> None:
+    subject = lone(config)
+    seen = look(subject, "abc de", "fgh" if subject.family == "encoder-decoder" else None)
+    assert seen.windows == {}
+    assert Look.from_bytes(seen.to_bytes()).windows == {}
+
+
+def test_a_look_from_before_there_were_windows_is_read(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = look(subject, TEXT)
+    plain = {key: value for key, value in seen.plain().items() if key != "windows"}
+    monkeypatch.setattr(seen, "plain", lambda: plain)
+    assert Look.from_bytes(seen.to_bytes()).windows == {}
 
 
 def test_what_is_no_look_is_refused() -> None:

@@ -289,6 +289,82 @@ def test_the_window_of_each_row_ends_with_its_source() -> None:
     assert centres.tolist() == [[0, 1, 2, 3, 3, 3], [0, 1, 1, 1, 1, 1]]
 
 
+CENTRES = "decoder.0.cross.centres"
+LOCAL = [name for name in READERS if "local" in name]
+
+
+def noted(model: RecurrentModel, source: Tensor, target: Tensor, keep: Tensor | None = None) -> Tensor:
+    """The centres (B, T) of a whole pass."""
+    with regard.watch(model, notes=["*.centres"]) as seen:
+        model(source, target, keep)
+    (centres,) = seen.notes[CENTRES]
+    return centres
+
+
+def test_the_noted_centres_of_local_m_go_along_until_each_source_ends() -> None:
+    model = built(READERS["luong-local-m"])
+    centres = noted(model, tokens(3, 7), tokens(3, 6), KEEP)
+    assert centres.tolist() == [[min(t, length - 1) for t in range(6)] for length in LENGTHS.tolist()]
+
+
+@pytest.mark.parametrize("reader", [name for name in LOCAL if name != "luong-local-m"])
+@torch.no_grad()
+def test_the_noted_centres_of_local_p_are_their_formula(reader: str) -> None:
+    """arXiv:1508.04025, section 3.2: p = S · sigmoid(v' tanh(W h)), where the last of S places is S - 1."""
+    model, asked = built(READERS[reader]), []
+    attention = model.reader.attention
+    assert attention is not None
+    assert isinstance(attention.window, PredictiveWindow)
+    attention.register_forward_pre_hook(lambda _, given: asked.append(given[0]))
+    centres = noted(model, tokens(3, 7), tokens(3, 6), KEEP)
+    h = torch.cat(asked, 1)  # (B, T, H)
+    share = (h @ attention.window.inner.weight.T).tanh() @ attention.window.outer.weight.T
+    torch.testing.assert_close(centres, (LENGTHS[:, None] - 1) * share.squeeze(-1).sigmoid())
+
+
+@pytest.mark.parametrize("reader", LOCAL)
+def test_centres_are_noted_step_by_step_also_of_hypotheses_that_share_a_source(reader: str) -> None:
+    model, source, target = built(READERS[reader]), tokens(3, 7), tokens(3, 6).repeat_interleave(2, 0)
+    target[1::2, 1:] = tokens(3, 5)  # two that begin alike
+    expected = noted(model, source.repeat_interleave(2, 0), target, KEEP.repeat_interleave(2, 0))
+    with regard.watch(model, notes=["*.centres"]) as whole:
+        model.decode(model.encode(source, KEEP), target)
+    torch.testing.assert_close(whole.notes[CENTRES][0], expected, rtol=1e-4, atol=1e-5)
+    with regard.watch(model, notes=["*.centres"]) as seen:
+        _, state = model.step(target[::2, :1], model.begin(model.encode(source, KEEP)))
+        state = state.select(torch.arange(3).repeat_interleave(2), torch.arange(3))
+        for place in range(1, 6):
+            _, state = model.step(target[:, place : place + 1], state)
+    first, *others = seen.notes[CENTRES]
+    steps = torch.cat([first.repeat_interleave(2, 0), *others], 1)
+    torch.testing.assert_close(steps, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_lie_within_the_noted_window() -> None:
+    model = built(READERS["luong-local-p"])
+    with regard.watch(model, notes=["*.centres"]) as seen:
+        model(tokens(3, 7), tokens(3, 6), KEEP)
+    reach = model.reach("decoder.0.cross")
+    assert reach == 2
+    far = (torch.arange(7) - seen.notes[CENTRES][-1][..., None]).abs() > reach  # (B, T, S)
+    real = KEEP[:, None].expand_as(far)
+    assert torch.equal(seen.last("decoder.0.cross")[:, 0] == 0, far | ~real)
+
+
+def test_what_has_no_window_notes_no_centres_and_what_has_one_only_if_asked() -> None:
+    for reader in (Luong(), Bahdanau()):
+        model = built(reader)
+        with regard.watch(model, notes=["*"]) as seen:
+            model(tokens(2, 5), tokens(2, 4))
+        assert CENTRES not in seen.notes
+        assert model.reach("decoder.0.cross") is None
+    assert built(Fixed()).reach("decoder.0.cross") is None
+    model = built(READERS["luong-local-p"])
+    with regard.watch(model) as seen:
+        model(tokens(2, 5), tokens(2, 4))
+    assert seen.notes == {}
+
+
 # --- the rest ---------------------------------------------------------------------------------------------------------
 
 

@@ -54,7 +54,7 @@ def runs(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(toy.poor, folder / "poor")
     write_untrained(folder / "decoder", decoder())
     write_untrained(folder / "encoder", encoder())
-    write_untrained(folder / "recurrent", get("bahdanau-2015", **SMALL))
+    write_untrained(folder / "recurrent", get("luong-2015-local-p", **SMALL, reach=3))
     write_untrained(folder / "inattentive", get("cho-2014", **SMALL))
     write_training(folder / "training", toy.good / "config.json", 5)
     (folder / "broken").mkdir()

@@ -34,6 +34,16 @@ def test_a_look_is_that_of_the_library(client: TestClient, runs: Path, run: str)
     assert plain(Look.from_bytes(answer.content)).keys() == plain(expected).keys()
 
 
+def test_a_look_tells_the_window_of_local_attention(client: TestClient) -> None:
+    found = {run: client.post("/api/look", json={"run": run, "text": text}).json() for run, text in TEXTS.items()}
+    local = found.pop("recurrent")
+    (window,) = local["windows"].values()
+    assert window["reach"] == 3
+    assert len(window["centres"]) == len(local["sides"]["target"]["tokens"])
+    assert all(0 <= centre <= len("Hello") for centre in window["centres"])
+    assert not any(one["windows"] for one in found.values())
+
+
 @pytest.mark.parametrize(
     "options",
     [

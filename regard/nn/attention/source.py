@@ -46,13 +46,13 @@ class SourceAttention(nn.Module):
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, places: Tensor, context: Context
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """The contexts (B, T, M), the weights (B, 1, T, S) that made them, and the chances by which those were chosen;
-        `places` (T,) are those of the queries."""
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        """The contexts (B, T, M), the weights (B, 1, T, S) that made them, the chances by which those were chosen, and
+        the centres (B, T) of the window, if there is one; `places` (T,) are those of the queries."""
         batch, length, _ = queries.shape
         joined = queries.reshape(len(keys), -1, queries.shape[-1])  # (R, n·T, D)
         q = (joined if self.query is None else self.query(joined)).unsqueeze(1)
-        hidden = context.hidden()
+        hidden, centres = context.hidden(), None
         if self.window is None:
             chances = masked_softmax(self.kernel.match(q, keys, context), hidden)
         else:
@@ -67,7 +67,8 @@ class SourceAttention(nn.Module):
         weights: Tensor = self.choice(chances, context)
         mixed = (weights @ values).squeeze(1)  # (R, n·T, M)
         shape = (-1, 1, length, weights.shape[-1])
-        return mixed.view(batch, length, -1), weights.view(shape), chances.view(shape)
+        centres = None if centres is None else centres.view(batch, length)
+        return mixed.view(batch, length, -1), weights.view(shape), chances.view(shape), centres
 
     def cost(self, shape: Shape) -> Cost:
         turned = Cost() if self.query is None else self.query.cost(shape.tokens)
