@@ -49,6 +49,7 @@ def runs(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_untrained(folder / "decoder", "gpt2", **SMALL)
     write_untrained(folder / "encoder", "bert-base", **SMALL)
     write_untrained(folder / "recurrent", "bahdanau-2015", width=32, hidden=32)
+    write_untrained(folder / "local", "luong-2015-local-p", width=32, hidden=32, reach=3)
     (folder / "broken").mkdir()
     (folder / "broken" / "config.json").write_text("{]")
     return folder

@@ -19,6 +19,7 @@ VIEWS = {
     "#/run/encoder/translate?text=the+quick+brown+fox": ".matrix",
     "#/run/encoder/way?text=a+fox&step=99": ".stage h2",
     "#/run/recurrent/heads?text=a+fox": ".stroke",
+    "#/compare/local/recurrent?text=a+fox&writes=given&target=the+fox": ".matrix .window",
     "#/positions": ".frame.square",
     "#/positions?kind=learned&with=alibi": ".scheme + .scheme .frame",
     "#/compare/good/poor?layer=encoder.0.self": ".difference .cell",

@@ -4,6 +4,7 @@
 import { diverging, divergingTable, shade, shadeTable } from "regard/colours.js";
 import { fitted, h, svg } from "regard/dom.js";
 import { share } from "regard/text.js";
+import { drawWindows } from "regard/windows.js";
 
 export { mergeWords } from "regard/words.js";
 
@@ -17,15 +18,16 @@ const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 // `weights(i, j)` is the weight of column j in row i; `gold` are [column, row]; `size` is the side of a
 // cell in pixels; `rowHeight` where rows are lower than that, and then `rowMarks` the rows whose words are
 // always written; `most` is the weight of the full shade (chosen if not given, and told in the legend);
-// `rowBreaks` and `columnBreaks` are those before which a line parts two texts. `onHover(i, j)` gets null,
-// null when the pointer leaves. The element has `update(weights, gold)` and `light(row, column)`, where
-// null is "none".
+// `rowBreaks` and `columnBreaks` are those before which a line parts two texts; `windows` those of the rows,
+// as in windows.js. `onHover(i, j)` gets null, null when the pointer leaves. The element has
+// `update(weights, gold, windows)` and `light(row, column)`, where null is "none".
 export function drawMatrix({
   rows, columns, weights, gold = [], label = "weights", onHover = null, size = null, most = null,
   diverging: twoSided = false, rowHeight = null, rowMarks = null, rowBreaks = [], columnBreaks = [],
+  windows = null,
 }) {
   const state = {
-    rows, columns, weights, gold, twoSided, most, rowBreaks, columnBreaks, row: null, column: null,
+    rows, columns, weights, gold, twoSided, most, rowBreaks, columnBreaks, windows, row: null, column: null,
   };
   const onCanvas = rows.length * columns.length > MOST_SVG_CELLS;
   const told = h("output", { class: "told", "aria-live": "polite" });
@@ -55,8 +57,8 @@ export function drawMatrix({
     drawn.light(state.row, state.column);
   };
   element.light = light;
-  element.update = (newWeights = state.weights, newGold = state.gold) => {
-    [state.weights, state.gold] = [newWeights, newGold];
+  element.update = (weights = state.weights, gold = state.gold, windows = state.windows) => {
+    Object.assign(state, { weights, gold, windows });
     state.full = fullShade(state);
     drawn?.paint();
     legend.replaceChildren(...legendOf(state));
@@ -74,11 +76,12 @@ function drawPicture(state, plan, onCanvas, label) {
     "rect", { class: "cursor", width: plan.across, height: plan.down, visibility: "hidden" },
   );
   const words = wordLabels(state, plan);
+  const windows = svg("g", { "pointer-events": "none" });
   const picture = svg(
     "svg",
     { class: "matrix-picture", width: plan.width, height: plan.height, tabindex: 0, role: "group",
       "aria-label": label, "aria-roledescription": "matrix; arrow keys move" },
-    onCanvas ? null : cells.node, cells.gold, breakLines(state, plan), words.node, cursor,
+    onCanvas ? null : cells.node, windows, cells.gold, breakLines(state, plan), words.node, cursor,
   );
   const light = (row, column) => {
     const both = row !== null && column !== null;
@@ -88,7 +91,11 @@ function drawPicture(state, plan, onCanvas, label) {
     cells.light(row, column);
   };
   const frame = h("div", { class: "matrix-frame" }, onCanvas ? cells.node : null, picture);
-  return { plan, picture, frame, paint: cells.paint, light };
+  const paint = () => {
+    cells.paint();
+    windows.replaceChildren(...drawWindows(state.windows ?? [], plan, gap(plan)));
+  };
+  return { plan, picture, frame, paint, light };
 }
 
 // Between two texts, beyond the cells on the side of the words.
@@ -260,7 +267,11 @@ function listen(picture, plan, state, point) {
   });
 }
 
-function tell({ rows, columns, weights, row, column }) {
+function tell(state) {
+  return [tellWeights(state), state.windows?.[state.row]?.told].filter(Boolean).join("; ");
+}
+
+function tellWeights({ rows, columns, weights, row, column }) {
   const both = row !== null && column !== null;
   if (both) return `${rows[row]} ← ${columns[column]}: ${share(weights(row, column))}`;
   const line = row !== null ? columns.map((word, j) => [word, weights(row, j)]) : [];

@@ -63,7 +63,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
     const label = titleOf(entry, state.head);
     const drawn = { ...map, ...breaksOf(map), gold, label };
     place.replaceChildren(reading ? drawReading(drawn) : drawMatrix(drawn));
-    note.textContent = reading ? "" : noteFor(look, entry, gold);
+    note.textContent = reading ? "" : noteFor(look, entry, gold, map.windows);
     onState?.(state);
   };
   const change = () => {
@@ -126,11 +126,13 @@ function titleOf({ title, heads }, head) {
   return head === null ? `${title}, mean of its heads` : `${title}, head ${head}`;
 }
 
-function noteFor(look, entry, gold) {
+function noteFor(look, entry, gold, windows) {
   const error = look.alignment?.error_rate;
   const outlined = gold.length ? "Outlined: the gold alignment." : "";
   const rated = gold.length && Number.isFinite(error) ? ` Alignment error rate ${error.toFixed(2)}.` : "";
   const writes = entry.rows === writtenSide(look) && !entry.words;
-  const rows = writes ? "Each row is one step of writing and adds up to 1." : "";
-  return [outlined + rated, rows].filter(Boolean).join(" ");
+  // What falls off around a centre need not add up to 1.
+  const rows = writes ? `Each row is one step of writing${windows ? "." : " and adds up to 1."}` : "";
+  const window = windows ? "The thin lines enclose where it may look; a dot is the centre of a step." : "";
+  return [outlined + rated, rows, window].filter(Boolean).join(" ");
 }

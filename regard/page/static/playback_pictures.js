@@ -19,7 +19,7 @@ export function drawFilm(reading) {
     const map = mergeWords(look, layer, head, { next });
     const gold = entry.rows === "target" && entry.columns === "source" ? goldCells(look, map) : [];
     const words = JSON.stringify([map.rows, map.columns]);
-    if (drawn?.words === words) drawn.matrix.update(map.weights, gold);
+    if (drawn?.words === words) drawn.matrix.update(map.weights, gold, map.windows);
     else {
       drawn = { words, matrix: drawMatrix({ ...map, gold, label: "Attention between words", most: 1 }) };
       box.replaceChildren(drawn.matrix);

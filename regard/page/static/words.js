@@ -1,5 +1,7 @@
 // From a look to one map: any layer, one head or the mean of all, between tokens or merged to words.
 
+import { windowsOf } from "regard/windows.js";
+
 const ALIGNMENT = "alignment"; // the array of the alignment, between words
 
 // What can be asked for by name: [{name, group, heads, rows, columns}], in the order of a list for people.
@@ -49,11 +51,12 @@ export function namesNext(look, { rows, columns }) {
 }
 
 // Tokens as read: {rows, columns, weights(i, j)}. `head` null is the mean of all. `next` names rows by what
-// they predict.
+// they predict. `windows` are those of local attention.
 export function tokenMap(look, name, head = null, { next = false } = {}) {
   const { values, height, width, rows, columns } = oneMap(look, name, head);
   const rowSide = next ? predicted(look, rows) : look.sides[rows];
   const each = (count) => Array.from({ length: count }, (_, place) => place);
+  const steps = each(height).map((place) => ({ from: place, to: place + 1 }));
   return {
     rows: labels(rowSide, height),
     columns: labels(look.sides[columns], width),
@@ -61,6 +64,7 @@ export function tokenMap(look, name, head = null, { next = false } = {}) {
     rowOf: each(height),
     rowTexts: textsAlong(rowSide, each(height)),
     columnTexts: textsAlong(look.sides[columns], each(width)),
+    windows: windowsOf(look, name, steps, each(width + 1)),
   };
 }
 
@@ -93,6 +97,7 @@ export function mergeWords(look, name, head = null, { next = false } = {}) {
     rowOf: down.flatMap(({ from, to }, row) => Array(to - from).fill(row)),
     rowTexts: textsAlong(rowSide, down.map(({ from }) => from)),
     columnTexts: textsAlong(columnSide, across.map(({ from }) => from)),
+    windows: windowsOf(look, name, down, edgesOf(across)),
   };
 }
 
@@ -168,6 +173,18 @@ function groups(side, count) {
   return found;
 }
 
+// Where each token begins, in columns as wide as their groups are, and where the last one ends.
+function edgesOf(found, wide = () => 1) {
+  let column = 0;
+  const edges = [];
+  for (const group of found) {
+    const { from, to } = group;
+    for (let k = from; k < to; k += 1) edges.push(column + (wide(group) * (k - from)) / (to - from));
+    column += wide(group);
+  }
+  return [...edges, column];
+}
+
 function textsAlong({ text_of: textOf }, places) {
   return textOf?.length ? places.map((place) => textOf[place]) : null;
 }
@@ -185,5 +202,19 @@ function alignmentWords(look, values, width) {
     weights: (i, j) => values[i * width + j],
     rowOfWord: same(target.words),
     columnOfWord: same(source.words),
+    windows: alignmentWindows(look),
   };
+}
+
+// Those of the layer that is read. What is no word has no column, and no row; where a word has no token, its
+// column could not be told.
+function alignmentWindows(look) {
+  const { alignment: { layer, shift }, sides: { source, target } } = look;
+  const inWords = ({ word }) => word !== null;
+  const written = shift === 0 ? predicted(look, "target") : target;
+  const down = groups(written, written.tokens.length).filter(inWords);
+  const across = groups(source, source.tokens.length);
+  const whole = down.length === target.words.length
+    && across.filter(inWords).length === source.words.length;
+  return whole ? windowsOf(look, layer, down, edgesOf(across, (group) => (inWords(group) ? 1 : 0))) : null;
 }
