@@ -216,7 +216,7 @@ def test_a_long_text_is_read_whole_and_said_to_be_long(page: Page, subject: Subj
 def test_alternatives_of_another_sentence_do_not_stay(page: Page) -> None:
     page.open(HERE)
     page.one(".tree .node")
-    page.write("Sentence", "un,deux,trois,quatre,cinq,six")  # longer than the model reads, and in no parts
-    page.says(".status.wrong", "no white space to split it at")
+    page.write("Sentence", "un " * 3400)  # longer than what is taken
+    page.says(".status.wrong", "10000 characters")
     assert not page.one(".tree").is_displayed()
     assert "422" in " ".join(page.complaints())

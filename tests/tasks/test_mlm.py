@@ -155,7 +155,7 @@ def test_next_sentences_take_several_texts_and_any_text_at_all(tmp_path: Path, r
     code, _, err = regard(*run, "--next-sentence", "--train", one, "--valid", one)
     assert (code, "put an empty line between texts" in err) == (2, True)
     code, _, err = regard(*run, "--train", one, "--valid", empty)
-    assert (code, "there is no text to validate on" in err) == (2, True)
+    assert (code, "empty.txt: there is no text in it" in err) == (2, True)
 
 
 def test_a_pair_is_judged_by_a_model_that_was_asked_to() -> None:
