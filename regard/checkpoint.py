@@ -89,23 +89,24 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_tensors(path: Path, device: str = "cpu") -> dict[str, Tensor]:
-    try:
+    with readable(path):
         return safetensors.torch.load_file(path, device=device)
-    except FileNotFoundError:
-        raise RunError(f"{path} is missing") from None
-    except (OSError, safetensors.SafetensorError) as error:
-        raise RunError(f"{path} is no whole safetensors file ({error})") from error
 
 
 def check_tensors(path: Path) -> None:
     """Whether a file is there and whole, without reading what is in it."""
+    with readable(path), safetensors.safe_open(path, framework="pt") as tensors:
+        tensors.keys()
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
     try:
-        with safetensors.safe_open(path, framework="pt"):
-            pass
+        yield
     except FileNotFoundError:
         raise RunError(f"{path} is missing") from None
     except (OSError, safetensors.SafetensorError) as error:
-        raise RunError(f"{path} is no whole safetensors file ({error})") from error
+        raise RunError(f"{path} is no whole safetensors file ({error}); copy it again or train anew") from error
 
 
 # --- weights ----------------------------------------------------------------------------------------------------------

@@ -102,3 +102,13 @@ def write_recurrent(folder: Path, config: ModelConfig, task: str, labels: Sequen
     tokenizer.save(run.tokenizer_path)
     write_tensors(run.weights_path, weights_of(model))
     return folder
+
+
+def write_every_recurrent(folder: Path) -> Path:
+    """A tagger over each reader, a biLM, a reader by itself, and a classifier that attends to earlier words."""
+    for name, reader in RECURRENT.items():
+        write_recurrent(folder / name, Tagger(reader=reader), "tag")
+    write_recurrent(folder / "bilm", BILM, "bilm")
+    write_recurrent(folder / "bare", RECURRENT["lstm"], "similar")
+    write_classifier(folder / "intra", "classifier", reader="lstmn-encoder")
+    return folder

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.options import read_changes
+from regard.cli.train import stopped
 
 PAIRS = 60_000
 TESTED, SHOWN = 500, 5  # sentences
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     folder = Run(options.run)
     progress = start(folder, change(recipe(), read_changes(rest)), overwrite=True)
     if interrupted(folder.metrics_path):
-        print(f"stopped at step {progress.step:,}; go on with: {called()} train translate --run {options.run} --resume")
+        print(stopped(progress.step, f"{called()} train translate --run {options.run}"))
         return
     translator = load_translator(options.run)
     test = list(open_data("phrasebook", "en-fr", "test", TESTED))

@@ -37,6 +37,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         raise ValueError(f"unexpected argument {options.task!r}: only `regard list options` takes a task")
     else:
         table = TABLES[options.what]()
+    if options.what in NOTES:
+        print(NOTES[options.what], file=sys.stderr)
     if options.json:
         print(json.dumps(table, indent=2))
         return
@@ -124,7 +126,6 @@ def list_data() -> dict[str, str]:
     def say(name: str, values: Iterable[str]) -> str:
         return f"; {name} {', '.join(values)}" if values else ""
 
-    print("built-in sets come with regard; others are read below the folder that REGARD_DATA names", file=sys.stderr)
     return {
         name: data.about + say("forms", data.forms) + say("languages", data.languages) + say("splits", data.splits)
         for name, data in DATA_SETS.items()
@@ -132,3 +133,4 @@ def list_data() -> dict[str, str]:
 
 
 TABLES = {"presets": list_presets, "parts": list_parts, "tasks": list_tasks, "data": list_data}
+NOTES = {"data": "what is not built in is read below the folder that the environment variable REGARD_DATA names"}

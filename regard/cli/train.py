@@ -128,15 +128,17 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
             return
         progress = start(folder, recipe)
     if progress.best is None or interrupted(folder.metrics_path):
-        print(
-            f"stopped at step {progress.step:,}; "
-            f"go on with: regard {options.verb} {options.task} --run {options.run} --resume"
-        )
+        print(stopped(progress.step, f"regard {options.verb} {options.task} --run {options.run}"))
     if progress.best is None:
         return
     reached = validated(folder.metrics_path, progress.best_step)  # by the weights that are kept, not by the last ones
     metrics = "  ".join(f"{name} {figure(value)}" for name, value in reached.items())
     print(f"{options.run}: best at step {progress.best_step:,} of {progress.step:,}  {metrics}")
+
+
+def stopped(step: int, command: str) -> str:
+    """What is said of a run that was told to end."""
+    return f"stopped at step {step:,}; go on with: {command} --resume"
 
 
 def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:

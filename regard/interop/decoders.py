@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from regard.interop.family import ACTIVATIONS, GATES, Family, Fields, their_name
@@ -115,39 +116,23 @@ GPT2 = Family(
 
 # --- GPT --------------------------------------------------------------------------------------------------------------
 
-GPT_ACTIVATIONS = {"gelu": "gelu-tanh", "relu": "relu", "silu": "swish", "swish": "swish"}  # its GELU is GPT-2's
+GPT_ACTIVATIONS = {"gelu": "gelu_new", "relu": "relu", "silu": "silu", "swish": "swish"}  # as GPT-2 calls them
 
 
 def gpt_config(given: Fields, names: Collection[str]) -> Decoder:
-    width = given.number("n_embd")
-    return Decoder(
-        vocabulary=given.number("vocab_size"),
-        width=width,
-        init=Normal(std=0.02),
-        embedding=TokenEmbedding(dropout=given.real("embd_pdrop", 0.1)),
-        decoder=Stack(
-            layers=given.number("n_layer"),
-            block=Block(
-                attention=MultiHead(heads=given.number("n_head"), weight_dropout=given.real("attn_pdrop", 0.1)),
-                feedforward=MLP(
-                    hidden=4 * width,
-                    activation=given.one_of("afn", "gelu", GPT_ACTIVATIONS),  # type: ignore[arg-type]
-                ),
-                norm=LayerNorm(eps=given.real("layer_norm_epsilon", 1e-5)),
-                residual=PostNorm(dropout=given.real("resid_pdrop", 0.1)),
-            ),
-            position=Learned(length=given.number("n_positions", 512)),
-        ),
-        head=LinearHead(tied=given.flag("tie_word_embeddings", True)),
-    )
+    """GPT-2 with norms behind the sublayers, and fields of its own for what differs."""
+    activation = given.one_of("afn", "gelu", GPT_ACTIVATIONS)
+    named = {"activation_function": activation, "n_positions": given.number("n_positions", 512), "n_inner": None}
+    like = gpt2_config(Fields({**given.values, **named}, given.where), names)
+    block = replace(like.decoder.block, residual=PostNorm(dropout=like.decoder.block.residual.dropout))
+    return replace(like, init=Normal(std=0.02), decoder=replace(like.decoder, block=block))
 
 
 def gpt_fields(config: Decoder, pad: int) -> dict[str, Any]:
-    ours = gpt2_fields(config, pad)
-    left_out = ("n_inner", "activation_function", "scale_attn_weights")
-    activation = getattr(config.decoder.block.feedforward, "activation", "gelu-tanh")
-    kept = {name: value for name, value in ours.items() if name not in left_out}
-    return {**kept, "afn": their_name(GPT_ACTIVATIONS, activation)}
+    like = gpt2_fields(config, pad)
+    for name in ("n_inner", "scale_attn_weights"):
+        del like[name]
+    return {**like, "afn": their_name(GPT_ACTIVATIONS, like.pop("activation_function"))}
 
 
 def gpt_rules(config: Decoder, given: Fields) -> list[Rule]:

@@ -107,7 +107,7 @@ def newest_whole(run: Run) -> int | None:
         try:
             check_files(run.checkpoint(step))
         except RunError as error:
-            _say(f"{error}: the checkpoint of step {step:,} is left out")
+            _say(f"the checkpoint of step {step:,} is left out: {error}")
         else:
             return step
     if steps:

@@ -11,11 +11,10 @@ import pytest
 
 from regard.look import look, open_run
 from regard.look.page import page as page_of
-from regard.models import Tagger
 from regard.studio.app import make_app
 from tests.browser.page import Page
 from tests.studio.serving import serving
-from tests.untrained import BILM, RECURRENT, TEXT, write_classifier, write_recurrent
+from tests.untrained import RECURRENT, TEXT, write_every_recurrent
 
 ASKED = urlencode({"text": TEXT})
 NONE = "This model has no attention to show."
@@ -23,12 +22,7 @@ NONE = "This model has no attention to show."
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder: Path = tmp_path_factory.mktemp("recurrent") / "runs"
-    for name, reader in RECURRENT.items():
-        write_recurrent(folder / name, Tagger(reader=reader), "tag")
-    write_recurrent(folder / "bilm", BILM, "bilm")
-    write_classifier(folder / "intra", "classifier", reader="lstmn-encoder")
-    return folder
+    return write_every_recurrent(tmp_path_factory.mktemp("recurrent") / "runs")
 
 
 @pytest.fixture(scope="module")

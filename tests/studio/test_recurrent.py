@@ -11,21 +11,15 @@ from fastapi.testclient import TestClient
 
 from regard.config import kinds
 from regard.look import look, open_run
-from regard.models import ModelConfig, Tagger, TextReaderConfig
+from regard.models import ModelConfig, TextReaderConfig
 from regard.studio.app import make_app
 from regard.studio.runs import ENCODERS, INATTENTIVE, READERS
-from tests.untrained import BILM, RECURRENT, TEXT, write_classifier, write_recurrent
+from tests.untrained import RECURRENT, TEXT, write_every_recurrent
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder: Path = tmp_path_factory.mktemp("recurrent") / "runs"
-    for name, reader in RECURRENT.items():
-        write_recurrent(folder / name, Tagger(reader=reader), "tag")
-    write_recurrent(folder / "bilm", BILM, "bilm")
-    write_recurrent(folder / "bare", RECURRENT["lstm"], "similar")
-    write_classifier(folder / "intra", "classifier", reader="lstmn-encoder")
-    return folder
+    return write_every_recurrent(tmp_path_factory.mktemp("recurrent") / "runs")
 
 
 @pytest.fixture(scope="module")
