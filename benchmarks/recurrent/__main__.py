@@ -18,6 +18,7 @@ from regard.cli.options import positive
 
 SIDES = (
     Side("regard", "regard, bahdanau-2015", "recurrent.sides.regard_side", ours=True),
+    Side("regard-auto", "the same, as `regard train`", "recurrent.sides.regard_side", variant="auto", ours=True),
     Side("joeynmt", "JoeyNMT", "recurrent.sides.joeynmt_side", environment=JOEYNMT),
 )
 MODES = {"train": f"training steps, {PAIRS} pairs of {LENGTH} tokens", "greedy": f"{SENTENCES} × {WRITTEN} tokens"}
@@ -45,9 +46,9 @@ def table(results: Sequence[Result[Record]]) -> str:
         for result in results
     ]
     lines = [markdown((*COLUMNS, "parameters"), rows)]
-    ours = next((result for result in results if result.side.ours), None)
-    if peer is not None and ours is not None:
-        lines.append(f"ratio: {verdict(ratios(speeds(ours), speeds(peer)), BAR)}")
+    for ours in (result for result in results if result.side.ours and result.records):
+        if peer is not None:
+            lines.append(f"{ours.side.title}: {verdict(ratios(speeds(ours), speeds(peer)), BAR)}")
     return "\n\n".join(lines)
 
 
@@ -57,7 +58,7 @@ def main() -> None:
     for size in SIZES if given.model == "both" else [given.model]:
         for mode, title in MODES.items():
             results: list[Result[Record]] = run_rounds(
-                chosen(SIDES, given.sides),
+                [side for side in chosen(SIDES, given.sides) if mode == "train" or side.variant == "default"],
                 given.rounds,
                 take=lambda side, size=size, mode=mode: Record(**side.run(size, mode, given.times)),  # type: ignore[misc]
                 tell=lambda record: f"{record.tokens_per_second:,.0f} tokens/s",

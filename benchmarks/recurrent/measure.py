@@ -56,14 +56,14 @@ def measure(contender: Contender, mode: str, times: int) -> Record:
     return Record(seconds, tokens, parameters, (foreign_work() - foreign) / sum(seconds))
 
 
-def main(build: Callable[[Size], Contender]) -> None:
-    """The command line of a side: which size, which mode, how many times; prints one JSON line."""
+def main(**variants: Callable[[Size], Contender]) -> None:
+    """The command line of a side: which variant, size and mode, how many times; prints one JSON line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("variant", choices=["default"])
+    parser.add_argument("variant", choices=variants)
     parser.add_argument("size", choices=SIZES)
     parser.add_argument("mode", choices=["train", "greedy"])
     parser.add_argument("times", type=int)
     given = parser.parse_args()
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
-    print(json.dumps(asdict(measure(build(SIZES[given.size]), given.mode, given.times))))
+    print(json.dumps(asdict(measure(variants[given.variant](SIZES[given.size]), given.mode, given.times))))

@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from regard.config import Part, Rate, Size
+from regard.config import Count, Part, Rate, Size
 from regard.models.base import SourceWriter, SourceWriterConfig, State
 from regard.nn.attention.dot import General
 from regard.nn.attention.hard import ChoiceConfig, Soft
@@ -241,7 +241,8 @@ class Recurrent(SourceWriterConfig, kind="recurrent"):
 
     `hidden` is the width of the states, in each direction of the encoder, which reads `backwards` from the end of each
     source: then its first words are nearest to those that are written first, arXiv:1409.3215. With `sampling`, training
-    now and then goes on from the model's own word instead of the given one: scheduled sampling, arXiv:1506.03099.
+    now and then goes on from the model's own word instead of the given one; the chance of it rises in a line over the
+    first `rising` batches: scheduled sampling, arXiv:1506.03099.
     """
 
     cell: Cell = "gru"
@@ -252,6 +253,7 @@ class Recurrent(SourceWriterConfig, kind="recurrent"):
     reader: ReaderConfig = Bahdanau()
     dropout: Rate = 0.0
     sampling: Rate = 0.0
+    rising: Count = 0
     embedding: EmbeddingConfig = TokenEmbedding()
     head: HeadConfig = LinearHead(tied=False, bias=True)
 
@@ -261,6 +263,7 @@ class Recurrent(SourceWriterConfig, kind="recurrent"):
 
 class RecurrentModel(SourceWriter):
     config: Recurrent
+    batches: Tensor
 
     def __init__(self, config: Recurrent) -> None:
         super().__init__(config)
@@ -282,7 +285,9 @@ class RecurrentModel(SourceWriter):
         summary = states * self.encoder.directions if self.reader.hands_over else memory
         self.bridge = None if self.reader.hands_over and summary == states else Linear(summary, states)
         self.head = config.head.build(vocabulary, width, self.embedding)
-        self.dropout, self.sampling = Dropout(config.dropout), config.sampling
+        self.dropout = Dropout(config.dropout)
+        if config.sampling and config.rising:
+            self.register_buffer("batches", torch.zeros(()))  # that it has learnt from
 
     def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
         self.check_tokens(source, keep)
@@ -301,8 +306,8 @@ class RecurrentModel(SourceWriter):
         context = context.enter(PLACE).across()
         read = Read(self.reader.attention, context, len(target), context.query_positions[:1])
         start = self.start(read)
-        if self.training and self.sampling:
-            out = self.sampled(target, words, start, read)
+        if self.training and self.config.sampling:
+            out = self.sampled(target, words, start, read, self.chance())
         else:
             out, _, _ = self.run(words, *start, read)
         read.tell()
@@ -343,8 +348,15 @@ class RecurrentModel(SourceWriter):
         written = self.reader.after(torch.stack(outs, 1), words, torch.stack(extras, 1), read)
         return written, states, written[:, -1]
 
-    def sampled(self, target: Tensor, words: Tensor, start: tuple[States, Tensor], read: Read) -> Tensor:
-        """Word by word, going on from the model's own word with the chance `sampling`."""
+    def chance(self) -> float:
+        """With which the model's own words are taken in the next batch."""
+        if not self.config.rising:
+            return self.config.sampling
+        self.batches += 1
+        return self.config.sampling * min(1.0, float(self.batches) / self.config.rising)
+
+    def sampled(self, target: Tensor, words: Tensor, start: tuple[States, Tensor], read: Read, chance: float) -> Tensor:
+        """Word by word, going on from the model's own word with some chance."""
         states, fed = start
         outputs: list[Tensor] = []
         for place in range(target.shape[1]):
@@ -352,7 +364,7 @@ class RecurrentModel(SourceWriter):
             if outputs:
                 best = self.head.logits(outputs[-1][:, 0]).argmax(-1, keepdim=True)
                 own = self.dropout(self.embedding(best, read.context))
-                drawn = torch.rand(len(target), 1, device=target.device) < self.sampling
+                drawn = torch.rand(len(target), 1, device=target.device) < chance
                 word = torch.where(drawn, own.squeeze(1), word)
             out, states, fed = self.run(word.unsqueeze(1), states, fed, read)
             outputs.append(out)

@@ -93,7 +93,12 @@ PRESETS = (
         "gpt-char",
         change(
             modern(layers=4, width=128, heads=4, kv_heads=None, vocabulary=69),
-            {"head.tied": False, "head.cap": 15.0, "init.table_std": 1.0},
+            {
+                "head.tied": False,
+                "head.cap": 15.0,
+                "init.table_std": 1.0,
+                "decoder.block.feedforward.activation": "gelu",
+            },
         ),
         OURS,
         note="for characters, in seconds: recipes/tinyshakespeare-char.yaml",

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import regard
+from regard.checkpoint import running
 from regard.config import ConfigError, from_json, to_json
 from regard.decoding import Decoding, translate
 from regard.models import Recurrent, RecurrentModel
@@ -376,6 +377,18 @@ def test_scheduled_sampling_goes_on_from_the_models_own_words_while_training_alo
     own = model.train()(source, target)
     torch.testing.assert_close(own[:, 0], given[:, 0])
     assert not torch.allclose(own[:, 1:], given[:, 1:])
+
+
+def test_the_chance_of_scheduled_sampling_rises_with_every_batch_of_training() -> None:
+    model = built(Bahdanau(), sampling=0.5, rising=4)
+    source, target = tokens(4, 5), tokens(4, 6)
+    model(source, target)
+    assert model.batches == 0  # nothing is learnt from it
+    assert [model.train().chance() for _ in range(6)] == [0.125, 0.25, 0.375, 0.5, 0.5, 0.5]
+    model(source, target)
+    assert model.batches == 7
+    assert list(running(model)) == ["batches"]  # so a checkpoint has it
+    assert not running(built(Bahdanau(), sampling=0.5))
 
 
 def test_padding_that_does_not_come_last_is_refused() -> None:

@@ -69,4 +69,4 @@ def build(size: Size) -> Contender:
 
 
 if __name__ == "__main__":
-    main(build)
+    main(default=build)

@@ -1,7 +1,8 @@
-"""This project: `bahdanau-2015` in another size."""
+"""This project: `bahdanau-2015` in another size; in fp32 as its peer, or in the precision `regard train` takes."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import torch
@@ -16,9 +17,10 @@ from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, translate
 from regard.decoding.parallel import side_by_side
 from regard.models import RecurrentModel
+from regard.nn.device import Precision, autocast
 
 
-def build(size: Size) -> Contender:
+def build(size: Size, precision: Precision = "fp32") -> Contender:
     model = cast(
         RecurrentModel,
         regard.build(
@@ -34,7 +36,9 @@ def build(size: Size) -> Contender:
     options = Decoding(min_length=WRITTEN, max_length=WRITTEN)
 
     def loss(batch: Batch) -> Tensor:
-        return model.head.loss(model.features(batch.source, batch.decoder_input), batch.labels, smoothing=SMOOTHING)
+        with autocast(model, precision):
+            features = model.features(batch.source, batch.decoder_input)
+            return model.head.loss(features, batch.labels, smoothing=SMOOTHING)
 
     def one(batch: Tensor) -> list[list[int]]:
         return [best[0].tokens for best in translate(model, batch, None, options, start=START, end=END)]
@@ -47,4 +51,4 @@ def build(size: Size) -> Contender:
 
 
 if __name__ == "__main__":
-    main(build)
+    main(default=build, auto=partial(build, precision="auto"))
