@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from regard import __version__
 from regard.cli import (
     answer,
+    augment,
     classify,
     demo,
     describe,
@@ -32,7 +33,7 @@ from regard.cli import (
 )
 
 VERBS = (
-    *(demo, train, translate, classify, pair, tag, answer, generate, fill, embed, similar),
+    *(demo, train, translate, augment, classify, pair, tag, answer, generate, fill, embed, similar),
     *(evaluate, look, lab, studio, describe, listing, import_, export),
 )
 

@@ -1,0 +1,100 @@
+"""`regard augment`: more pairs to train a translator on, made by translators of both directions."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from regard.cli.evaluate_translation import read_pairs
+from regard.cli.options import positive, read_changes
+from regard.cli.precision import add_precision, precise
+from regard.cli.progress import counting
+
+if TYPE_CHECKING:
+    from regard.data.pairs import Pair
+
+BEAM = 5  # of the search, where nothing else is asked for
+WAYS = {"there": "more_sources", "back": "more_targets"}  # and where more of what each translates is named
+
+
+def add(verbs: Any) -> None:
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        "augment",
+        help="make more pairs to train a translator on",
+        usage="regard augment [--there RUN] [--back RUN] [--data FILE] [--more-targets FILE] [options]",
+        description="Print sentence pairs as TSV, to train a better translator on: those of --data as they are; its "
+        "sources with their translation by --there; and its targets behind their translation by --back, a run of the "
+        "other direction. Sentences without a translation can be named too.",
+        epilog="Any field of the search is an option, as for `regard translate` (beam 5 unless told; --sample draws, "
+        "for more variety).\n\n"
+        "examples:\n"
+        "  regard train translate --train train.tsv --valid valid.tsv --run runs/there\n"
+        "  regard train translate --train train.tsv --valid valid.tsv --columns 2,1 --run runs/back\n"
+        "  regard augment --there runs/there --back runs/back --data train.tsv > more.tsv\n"
+        "  regard augment --back runs/back --more-targets texts.de >> more.tsv\n"
+        "  regard train translate --train more.tsv --valid valid.tsv --run runs/better\n",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    verb.add_argument("--there", metavar="RUN", help="a translator of the same direction")
+    verb.add_argument("--back", metavar="RUN", help="a translator of the other direction")
+    verb.add_argument("--data", metavar="FILE|NAME", help="a file of pairs, or a named data set")
+    verb.add_argument("--source", metavar="FILE", help="the source side of two parallel files")
+    verb.add_argument("--target", metavar="FILE", help="the target side of two parallel files")
+    verb.add_argument("--columns", metavar="A,B", help="the columns of a file, by name or, in TSV, by number")
+    verb.add_argument("--languages", metavar="en-fr", help="the languages of a named data set")
+    verb.add_argument("--split", default="train", help="the split of a named data set (default train)")
+    verb.add_argument("--count", type=positive, help="at most so many pairs")
+    verb.add_argument("--more-sources", metavar="FILE", help="sentences for --there alone, one a line")
+    verb.add_argument("--more-targets", metavar="FILE", help="sentences for --back alone, one a line")
+    verb.add_argument("--batch", type=positive, default=32, help="sentences at a time (default 32)")
+    verb.add_argument("--sample", action="store_true", help="draw translations instead of searching for the best")
+    add_precision(verb)
+    verb.set_defaults(run_verb=run)
+
+
+def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.tasks.augmenting import translated
+    from regard.tasks.translation import load_translator
+    from regard.tasks.translator import chosen_search
+
+    check(options)
+    usual = {} if options.sample else {"beam": BEAM}
+    search = chosen_search(sample=options.sample, **usual | read_changes(rest))
+    translators = {way: precise(load_translator(run), options) for way in WAYS if (run := getattr(options, way))}
+    pairs = read_pairs(options) if options.data or options.source or options.target else []
+    more = {way: read_sentences(getattr(options, WAYS[way])) for way in translators}
+    known = {(pair.source, pair.target) for pair in pairs}
+    write(pairs)
+    for way, translator in translators.items():
+        back = way == "back"
+        sentences = [pair.target if back else pair.source for pair in pairs] + more[way]
+        with counting(f"sentences translated {way}", len(sentences)) as done:
+            made = translated(sentences, translator, search, back, options.batch, done)
+            write(pair for pair in made if (pair.source, pair.target) not in known)
+
+
+def check(options: argparse.Namespace) -> None:
+    """What is named must be of use."""
+    if not (options.there or options.back):
+        raise ValueError("there is no translator to make pairs with: name --there RUN, --back RUN or both")
+    for way, more in WAYS.items():
+        run, file, name = getattr(options, way), getattr(options, more), f"--{more.replace('_', '-')}"
+        if file and not run:
+            raise ValueError(f"{name} {file} is for a translator --{way} RUN: name it too")
+        if run and not (file or options.data or options.source or options.target):
+            raise ValueError(f"--{way} {run} has nothing to translate: give --data, --source and --target, or {name}")
+
+
+def read_sentences(file: str | None) -> list[str]:
+    """Those of a plain text, one a line."""
+    from regard.data.files import existing, lines
+
+    return [] if file is None else [line for line in lines(existing(file)) if line.strip()]
+
+
+def write(pairs: Iterable[Pair]) -> None:
+    """As TSV; a line break or a tab within a sentence becomes a space."""
+    for pair in pairs:
+        print(" ".join(pair.source.split()), " ".join(pair.target.split()), sep="\t")
