@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import Field, field_validator, model_validator
 
 from regard.studio.errors import RefusalError
-from regard.studio.schemas import LARGEST, TEXTS, TOKENS, RunName, Strict, Text
+from regard.studio.schemas import LARGEST, TEXT, TEXTS, TOKENS, RunName, Strict, Text
 
 if TYPE_CHECKING:
     from regard.decoding import Decoding
+    from regard.decoding.stream import Written
     from regard.studio.shelf import Loaded
     from regard.tasks.continuations import Piece
-    from regard.tasks.generator import Generator
 
 MOST, STOPS, LIKELIEST = 16, 4, 5  # samples of a prompt; stop strings; alternatives that are told
 NEUTRAL: dict[str, tuple[Any, ...]] = {  # what is not done here may be sent where it asks for nothing
@@ -25,6 +25,9 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {  # what is not done here may be sent whe
     "presence_penalty": (None, 0),
     "frequency_penalty": (None, 0),
 }
+
+
+Ids = Annotated[list[int], Field(max_length=TEXT)]  # the tokens of a prompt
 
 
 class StreamOptions(Strict):
@@ -38,7 +41,7 @@ class CompletionRequest(Strict):
     """What `POST /v1/completions` takes; `top_k`, `min_p` and `repetition_penalty` are ours beside OpenAI's."""
 
     model: RunName
-    prompt: Text | list[Text] = ""
+    prompt: Text | Ids | list[Text] | list[Ids] = ""
     max_tokens: int | None = Field(default=16, ge=0, le=TOKENS)
     temperature: float | None = Field(default=1.0, ge=0, le=100)
     top_p: float | None = Field(default=1.0, gt=0, le=1)
@@ -59,10 +62,14 @@ class CompletionRequest(Strict):
     min_p: float = Field(default=0.0, ge=0, le=1)
     repetition_penalty: float = Field(default=1.0, gt=0, le=100)
 
-    @field_validator("prompt")
+    @field_validator("prompt", mode="before")
     @classmethod
-    def some(cls, value: str | list[str]) -> str | list[str]:
-        if isinstance(value, list) and not 1 <= len(value) <= TEXTS:
+    def some(cls, value: Any) -> Any:
+        if is_prompt(value):
+            return value
+        if not isinstance(value, list) or not all(map(is_prompt, value)) or len(set(map(type, value))) > 1:
+            raise ValueError("it takes a text, the numbers of its tokens, or a list of either")
+        if not 1 <= len(value) <= TEXTS:
             raise ValueError(f"a list of {len(value)} prompts is not allowed; it takes 1 to {TEXTS}")
         return value
 
@@ -78,8 +85,8 @@ class CompletionRequest(Strict):
         return self
 
     @property
-    def prompts(self) -> list[str]:
-        return [self.prompt] if isinstance(self.prompt, str) else self.prompt
+    def prompts(self) -> list[str | list[int]]:
+        return cast(list[str | list[int]], [self.prompt] if is_prompt(self.prompt) else self.prompt)
 
     @property
     def stops(self) -> list[str]:
@@ -114,6 +121,13 @@ class CompletionRequest(Strict):
         )
 
 
+def is_prompt(value: Any) -> bool:
+    """Whether it is one text, or the numbers of its tokens."""
+    return isinstance(value, str) or (
+        isinstance(value, list) and len(value) > 0 and all(type(token) is int for token in value)
+    )
+
+
 class Completion:
     """One answer on its way: its choices come in parts, and in the end it counts the tokens."""
 
@@ -123,7 +137,7 @@ class Completion:
         self.writer, self.prefixes, self.asked = loaded.writer, loaded.prefixes, asked
         self.head = {"id": f"cmpl-{secrets.token_hex(12)}", "object": "text_completion", "created": int(time.time())}
         self.rows = [self.writer.read(prompt, "refuse") for prompt in asked.prompts]  # or all of it is refused
-        self.read = sum(map(len, self.writer.tokenizer.encode(asked.prompts)))
+        self.read = sum(len(self.writer.tokens(prompt)) for prompt in asked.prompts)
         self.written = 0
 
     def answer(self, choices: list[dict[str, Any]], usage: bool) -> dict[str, Any]:
@@ -140,9 +154,10 @@ class Completion:
             first = number * self.asked.samples
             offsets = [0] * self.asked.samples
             if self.asked.echo:
+                text = prompt if isinstance(prompt, str) else self.writer.tokenizer.decode(prompt)
                 for sample in range(self.asked.samples):
-                    yield choice(first + sample, prompt, self.prompt_scores(prompt), None)
-                    offsets[sample] = len(prompt)
+                    yield choice(first + sample, text, self.prompt_scores(prompt), None)
+                    offsets[sample] = len(text)
             if self.asked.most == 0:
                 yield from (choice(first + sample, "", None, "length") for sample in range(self.asked.samples))
                 continue
@@ -150,7 +165,7 @@ class Completion:
                 samples = range(self.asked.samples) if self.asked.greedy else [piece.row]
                 for sample in samples:
                     self.written += len(piece.tokens)
-                    scores = None if self.asked.logprobs is None else logprobs(self.writer, piece, offsets[sample])
+                    scores = self.scores(piece.tokens, offsets[sample])
                     offsets[sample] += len(piece.text)
                     yield choice(first + sample, piece.text, scores, finish_reason(piece))
 
@@ -172,30 +187,29 @@ class Completion:
         )
         return pieces(writing, self.writer.sheets([row], search, self.asked.stops, self.asked.most))
 
-    def prompt_scores(self, prompt: str) -> dict[str, Any] | None:
-        """Of a prompt that is echoed: what its tokens cost; alternatives are told of what is written alone."""
+    def prompt_scores(self, prompt: str | list[int]) -> dict[str, Any] | None:
+        """Of a prompt that is echoed."""
         if self.asked.logprobs is None:
             return None
-        found = self.writer.log_probs(prompt)
-        begins = [start for _, start, _ in self.writer.tokenizer.pieces(prompt)]
-        tokens, logs = [token for token, _ in found], [log for _, log in found]
-        return {"tokens": tokens, "token_logprobs": logs, "top_logprobs": [None] * len(found), "text_offset": begins}
+        found = self.scores(self.writer.judged(self.writer.tokens(prompt), self.asked.logprobs), 0)
+        if found is not None and isinstance(prompt, str):  # its letters are known, also of tokens that are parts of one
+            found["text_offset"] = [start for _, start, _ in self.writer.tokenizer.pieces(prompt)]
+        return found
 
-
-def logprobs(writer: Generator, piece: Piece, offset: int) -> dict[str, Any]:
-    """Of the tokens of a piece, which begins at this letter of the answer."""
-    name = writer.tokenizer.token
-    best = [{name(token): log for token, log in one.likeliest} for one in piece.tokens]
-    begins = []
-    for one in piece.tokens:
-        begins.append(offset)
-        offset += len(writer.tokenizer.decode([one.token]))
-    return {
-        "tokens": [name(one.token) for one in piece.tokens],
-        "token_logprobs": [one.log_prob for one in piece.tokens],
-        "top_logprobs": best,
-        "text_offset": begins,
-    }
+    def scores(self, tokens: Sequence[Written], offset: int) -> dict[str, Any] | None:
+        """What the model gives to tokens, if it is asked for; the first begins at this letter of the answer."""
+        if self.asked.logprobs is None:
+            return None
+        name, begins = self.writer.tokenizer.token, []
+        for one in tokens:
+            begins.append(offset)
+            offset += len(self.writer.tokenizer.decode([one.token]))
+        return {
+            "tokens": [name(one.token) for one in tokens],
+            "token_logprobs": [one.log_prob for one in tokens],
+            "top_logprobs": [{name(token): log for token, log in one.likeliest} for one in tokens],
+            "text_offset": begins,
+        }
 
 
 def choice(index: int, text: str, scores: dict[str, Any] | None, reason: str | None) -> dict[str, Any]:

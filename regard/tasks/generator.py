@@ -23,9 +23,9 @@ from regard.models import TextWriter
 from regard.tasks.continuations import Continuation, Piece, Sheet, gathered, pieces
 from regard.tasks.scoring import (
     Score,
+    as_written,
     encoded,
     measure,
-    token_log_probs,
     unknown,
     words_in,
 )
@@ -174,12 +174,14 @@ class Generator:
         own = logs.gather(1, torch.tensor(tokens, device=self.device)[:, None]).squeeze(1).tolist()
         return [Written(token, log) for token, log in zip(tokens, own, strict=True)]
 
-    def read(self, prompt: str, long: Long = "slide", say: Say | None = None, room: int = 0) -> list[int]:
+    def read(
+        self, prompt: str | Sequence[int], long: Long = "slide", say: Say | None = None, room: int = 0
+    ) -> list[int]:
         """The tokens of a prompt behind the start, where its tokenizer has one, and what else of the context is empty.
 
         Of a prompt that is too long the last tokens are in sight, or it is refused.
         """
-        ids = self.tokenizer.encode([prompt])[0]
+        ids = self.tokens(prompt)
         before = [self.tokenizer.start] if self.tokenizer.opens or not ids else []
         most = max(self.context - room, 1) - len(before)
         if len(ids) > most:
@@ -192,6 +194,15 @@ class Generator:
         if say is not None and (count := unknown(self.tokenizer, np.array(ids))):
             say(f"{count:,} of the prompt's {len(ids):,} tokens are unknown to the model")
         return [*before, *ids[max(len(ids) - most, 0) :]]
+
+    def tokens(self, text: str | Sequence[int]) -> list[int]:
+        """Those of a text, or a text that is given by them."""
+        if isinstance(text, str):
+            return self.tokenizer.encode([text])[0]
+        strange = next((token for token in text if not 0 <= token < self.tokenizer.vocabulary), None)
+        if strange is not None:
+            raise DataError(f"the prompt has a token {strange}: the model knows 0 to {self.tokenizer.vocabulary - 1}")
+        return list(text)
 
     def score(
         self, text: str | Iterable[Document], stride: int | None = None, done: Callable[[int], None] | None = None
@@ -206,9 +217,11 @@ class Generator:
 
     def log_probs(self, text: str) -> list[tuple[str, float]]:
         """The tokens of a text with the log-probabilities that the model gives to them."""
-        ids = np.array(self.tokenizer.encode([text])[0], dtype=np.int64)
-        logs = token_log_probs(self.model, ids, self.context, self.tokenizer.start)
-        return [(self.tokenizer.token(int(i)), float(log)) for i, log in zip(ids, logs, strict=True)]
+        return [(self.tokenizer.token(one.token), one.log_prob) for one in self.judged(self.tokens(text))]
+
+    def judged(self, ids: Sequence[int], likeliest: int = 0) -> list[Written]:
+        """The tokens of a text with what the model gives to them, and to so many likeliest ones in their place."""
+        return as_written(self.model, np.array(ids, dtype=np.int64), self.context, self.tokenizer.start, likeliest)
 
     def look(self, text: str, **options: Any) -> Look:
         """See what the model attends to and expects as it reads a text; a notebook draws it.

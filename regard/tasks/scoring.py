@@ -19,6 +19,7 @@ from regard.data.documents import Document
 from regard.data.store_files import id_type
 from regard.data.text import Pieces
 from regard.data.tokenizers import Tokenizer
+from regard.decoding.stream import Written
 from regard.models import DecoderModel, TextWriter
 from regard.nn.masks import Mask
 
@@ -173,14 +174,20 @@ def measure(
 
 
 @torch.no_grad()
-def token_log_probs(model: TextWriter, ids: NDArray[np.int64], context: int, start: int) -> NDArray[np.float64]:
-    """Of each token of a stream."""
+def as_written(
+    model: TextWriter, ids: NDArray[np.int64], context: int, start: int, likeliest: int = 0
+) -> list[Written]:
+    """The tokens of a stream as if the model had written them: what it gives to each, and to so many likeliest ones."""
     device = next(model.parameters()).device
-    found: list[NDArray[np.float64]] = []
+    found: list[Written] = []
     for windows, scored in sliding(ids, context) if len(ids) else ():
         read, targets = shifted(windows, start, device)
         chosen = torch.from_numpy(scored).to(device)
         hidden, wanted = model.features(read)[chosen], targets[chosen].unsqueeze(-1)
         for some, own in zip(torch.split(hidden, ROWS), torch.split(wanted, ROWS), strict=True):
-            found.append(model.head.log_probs(some).gather(-1, own).squeeze(-1).double().cpu().numpy())
-    return np.concatenate(found) if found else np.zeros(0)
+            logs = model.head.log_probs(some)
+            best = logs.topk(min(likeliest, logs.shape[-1]))
+            for row, place in enumerate(own.squeeze(-1).tolist()):
+                others = tuple(zip(best.indices[row].tolist(), best.values[row].tolist(), strict=True))
+                found.append(Written(place, float(logs[row, place]), others))
+    return found

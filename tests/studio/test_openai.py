@@ -138,7 +138,7 @@ def test_log_probabilities_are_the_models_own_with_the_likeliest_beside(
         assert scores.text_offset == list(range(len(choice.text)))
         expected = writer.log_probs(choice.text)
         assert scores.token_logprobs == pytest.approx([log for _, log in expected], abs=1e-4)
-        for place, best in enumerate(scores.top_logprobs[3:], 3):
+        for place, best in enumerate(scores.top_logprobs):
             with torch.no_grad():
                 read = torch.tensor([writer.read(choice.text[:place])])
                 logs = writer.model(read)[0, -1].log_softmax(-1).topk(3)
@@ -150,6 +150,18 @@ def test_log_probabilities_are_the_models_own_with_the_likeliest_beside(
     assert scored.choices[0].text == "abc"
     assert scored.choices[0].logprobs is not None
     assert len(scored.choices[0].logprobs.token_logprobs or []) == 3
+
+
+def test_prompts_may_be_tokens(client: openai.OpenAI, writer: Generator) -> None:
+    texts = ["abc", "c a"]
+    ids = [writer.tokens(text) for text in texts]
+    for prompt, same in ((ids[0], texts[0]), (ids, texts)):
+        asked: dict[str, Any] = {"model": "writer", "seed": 3, "max_tokens": 6, "logprobs": 2, "echo": True}
+        found, expected = (client.completions.create(prompt=one, **asked) for one in (prompt, same))
+        assert found.choices == expected.choices
+        assert found.usage == expected.usage
+    with pytest.raises(openai.BadRequestError, match="the prompt has a token 9000: the model knows 0 to"):
+        client.completions.create(model="writer", prompt=[1, 9000])
 
 
 def test_errors_reach_the_client_in_its_form(client: openai.OpenAI) -> None:
@@ -187,7 +199,9 @@ def test_a_stream_is_made_of_server_sent_events(plain: TestClient) -> None:
     [
         ({"prompt": "a"}, 400, "model: field required"),
         ({"model": "writer", "prompt": []}, 400, "a list of 0 prompts is not allowed"),
-        ({"model": "writer", "prompt": [1, 2]}, 400, "prompt"),
+        ({"model": "writer", "prompt": [1, "a"]}, 400, "prompt: it takes a text, the numbers of its tokens, or a list"),
+        ({"model": "writer", "prompt": [[1], "a"]}, 400, "prompt: it takes a text"),
+        ({"model": "writer", "prompt": [[1], []]}, 400, "prompt: it takes a text"),
         ({"model": "writer", "max_tokens": -1}, 400, "max_tokens"),
         ({"model": "writer", "temperature": 300}, 400, "temperature"),
         ({"model": "writer", "stop": ""}, 400, "stop takes at most 4 texts, and none that is empty"),

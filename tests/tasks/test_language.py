@@ -21,7 +21,7 @@ from regard.models import TextWriter
 from regard.tasks.examples import TextData
 from regard.tasks.generator import Generator, chosen_drawing
 from regard.tasks.language import LanguageModelling, load_generator
-from regard.tasks.scoring import measure, sliding, token_log_probs
+from regard.tasks.scoring import as_written, measure, sliding
 from tests.conftest import Say
 from tests.helpers import built, decoder
 from tests.toy import losses
@@ -180,17 +180,20 @@ def writer() -> TextWriter:
 def test_every_token_is_scored_once_with_half_a_context_before_it(count: int) -> None:
     ids = 4 + np.arange(count) % 30
     model = writer()
-    found = token_log_probs(model, ids, context=8, start=START)
-    assert len(found) == count
+    written = as_written(model, ids, context=8, start=START, likeliest=2)
+    found = [one.log_prob for one in written]
+    assert [one.token for one in written] == ids.tolist()
     for place in range(count):
         window = 0 if place < 8 else (place - 8) // 4 + 1  # windows begin every 4 tokens, and have 8
         before = ids[4 * window : place]
         assert place == len(before) or len(before) >= 4
         with torch.no_grad():
-            expected = model(torch.tensor([[START, *before]]))[0, -1].log_softmax(-1)[ids[place]]
-        assert found[place] == pytest.approx(float(expected))
+            logs = model(torch.tensor([[START, *before]]))[0, -1].log_softmax(-1)
+        assert found[place] == pytest.approx(float(logs[ids[place]]))
+        assert [token for token, _ in written[place].likeliest] == logs.topk(2).indices.tolist()
+        assert [log for _, log in written[place].likeliest] == pytest.approx(logs.topk(2).values.tolist())
     assert sum(int(scored.sum()) for _, scored in sliding(ids, 8)) == count
-    assert measure(model, ids, 10, 8, START, END).nats == pytest.approx(-found.sum())
+    assert measure(model, ids, 10, 8, START, END).nats == pytest.approx(-sum(found))
 
 
 @pytest.mark.parametrize("stride", [1, 3, 8])
