@@ -26,7 +26,7 @@ def test_pairs_are_followed_by_what_both_translators_make_of_their_sides(regard:
     poor, good = load_translator(toy.poor), load_translator(toy.good)
     there = [(source, poor(source, beam=5)) for source, _ in given]
     back = [(good(target, beam=5), target) for _, target in given]
-    assert found[len(given) :] == [pair for pair in [*there, *back] if all(pair) and pair not in given]
+    assert found[len(given) :] == [pair for pair in [*there, *back] if all(pair)]
     more = tmp_path / "more.tsv"
     more.write_text(out, encoding="utf-8")
     assert [(pair.source, pair.target) for pair in PairFile(more)] == found
@@ -42,9 +42,8 @@ def test_sentences_without_a_translation_get_one(regard: Say, toy: Toy, tmp_path
     assert pairs(regard("augment", "--back", toy.good, "--more-targets", file, "--beam", 1)[1]) == turned
 
 
-def test_what_is_known_is_not_printed_twice_and_draws_differ(regard: Say, toy: Toy) -> None:
+def test_draws_differ_by_their_seed(regard: Say, toy: Toy) -> None:
     test = ("--data", toy.file("test.tsv"), "--count", 20)
-    assert len(pairs(regard("augment", "--there", toy.good, *test)[1])) == 20  # it makes no mistakes
     drawn = [regard("augment", "--there", toy.poor, *test, "--sample", "--seed", seed)[1] for seed in (1, 2, 1)]
     assert drawn[0] == drawn[2] != drawn[1]
 

@@ -65,14 +65,12 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     translators = {way: precise(load_translator(run), options) for way in WAYS if (run := getattr(options, way))}
     pairs = read_pairs(options) if options.data or options.source or options.target else []
     more = {way: read_sentences(getattr(options, WAYS[way])) for way in translators}
-    known = {(pair.source, pair.target) for pair in pairs}
     write(pairs)
     for way, translator in translators.items():
         back = way == "back"
         sentences = [pair.target if back else pair.source for pair in pairs] + more[way]
         with counting(f"sentences translated {way}", len(sentences)) as done:
-            made = translated(sentences, translator, search, back, options.batch, done)
-            write(pair for pair in made if (pair.source, pair.target) not in known)
+            write(translated(sentences, translator, search, back, options.batch, done))
 
 
 def check(options: argparse.Namespace) -> None:
