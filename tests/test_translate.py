@@ -321,3 +321,33 @@ def test_one_long_word_is_translated_in_parts(regard: Say, toy: Toy, type_in: Ca
     lines = out.splitlines()
     assert (code, len(lines), lines[0], lines[2]) == (0, 3, "one two", "three")
     assert "it is translated in" in err
+
+
+# --- several runs -----------------------------------------------------------------------------------------------------
+
+
+def test_runs_translate_together(
+    regard: Say, toy: Toy, good: Translator, poor: Translator, type_in: Callable[[list[str]], None]
+) -> None:
+    texts = sentences(20, seed=6)
+    both = good.beside([poor])
+    type_in(texts)
+    code, out, err = regard("translate", toy.good, "--with", toy.poor, "--beam", 3)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == both(texts, beam=3)
+    assert both.reading is None
+    code, out, _ = regard("evaluate", toy.good, "--with", toy.poor, "--data", toy.file("test.tsv"), "--json")
+    assert code == 0
+    assert json.loads(out)["sentences"] == 60
+
+
+def test_runs_that_cannot_translate_together_say_why(regard: Say, toy: Toy, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    data = ["--train", toy.file("test.tsv"), "--valid", toy.file("test.tsv")]
+    assert regard("train", "translate", "--run", other, *data, *MODEL, "--max-steps", 1, "--tokenizer", "char")[0] == 0
+    code, out, err = regard("translate", toy.good, "--with", other, "un")
+    assert (code, out) == (2, "")
+    assert "different tokenizers cannot write together" in err
+    code, out, err = regard("translate", toy.good, "--with", toy.poor, "--align", "un")
+    assert (code, out) == (2, "")
+    assert "several runs have no one alignment" in err

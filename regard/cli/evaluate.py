@@ -9,6 +9,7 @@ from typing import Any
 
 from regard.cli.options import positive
 from regard.cli.precision import add_precision
+from regard.cli.together import add_with
 
 EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "translate": "regard.cli.evaluate_translation",
@@ -24,7 +25,7 @@ EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "plm": "regard.cli.evaluate_pretraining",
     "bilm": "regard.cli.evaluate_bilm",
 }
-PAIRS_ALONE = ("source", "target", "tokenised", "against")  # options of translation
+PAIRS_ALONE = ("source", "target", "tokenised", "against", "with")  # options of translation
 
 
 def add(verbs: Any) -> None:
@@ -66,6 +67,7 @@ def add(verbs: Any) -> None:
         "--tokenised", metavar="LANGUAGE", help="BLEU of lower-cased Moses tokens too, as many papers state it: de"
     )
     verb.add_argument("--batch", type=positive, default=32, help="sentences at a time (default 32)")
+    add_with(verb)
     verb.add_argument("--json", action="store_true", help="print JSON")
     add_precision(verb)
     verb.set_defaults(run_verb=run)

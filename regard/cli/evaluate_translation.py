@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
 from regard.cli.progress import counting, say
+from regard.cli.together import load_together
 
 if TYPE_CHECKING:
     from regard.data.pairs import Pair
@@ -23,7 +24,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks.translator import chosen_search
 
     search = chosen_search(**read_changes(rest))
-    translator = precise(load_translator(options.run), options)
+    translator = load_together(options.run, options)
     other = precise(load_translator(options.against), options) if options.against else None
     pairs = read_pairs(options)
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import positive, split_changes
-from regard.cli.precision import add_precision, precise
+from regard.cli.precision import add_precision
 from regard.cli.progress import counting, say
+from regard.cli.together import add_with, load_together
 
 if TYPE_CHECKING:
     from regard.look.alignment import Reading
@@ -29,7 +30,8 @@ def add(verbs: Any) -> None:
         "examples:\n"
         '  regard translate runs/demo "The cat sees the dog."\n'
         "  regard translate runs/demo --beam 5 --scores < sentences.txt > translations.txt\n"
-        '  regard translate runs/demo --align "The black cat sleeps."\n',
+        '  regard translate runs/demo --align "The black cat sleeps."\n'
+        "  regard translate runs/my/seed-1 --with runs/my/seed-2 --with runs/my/seed-3 < sentences.txt\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -41,20 +43,22 @@ def add(verbs: Any) -> None:
         "--align", action="store_true", help="after each translation a tab and its word alignment, as 0-0 1-2 (Pharaoh)"
     )
     verb.add_argument("--sample", action="store_true", help="draw translations instead of searching for the best")
+    add_with(verb)
     add_precision(verb)
     verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.tasks.translation import load_translator
     from regard.tasks.translator import chosen_search
 
     changes, given = split_changes(rest)
     search = chosen_search(sample=options.sample, **changes)
-    translator = precise(load_translator(options.run), options)
+    translator = load_together(options.run, options)
     reading = translator.reading if options.align else None
     if options.align and reading is None:
-        raise ValueError(f"{options.run} has no attention to its source, so it has no alignment; leave --align out")
+        several = getattr(options, "with")
+        why = "several runs have no one alignment" if several else f"{options.run} has no attention to its source"
+        raise ValueError(f"{why}, so there is no alignment; leave --align out")
     texts: Iterable[str] = given or standard_input()
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     with counting("sentences translated", len(given) or None) as done:

@@ -23,6 +23,7 @@ from regard.models.classifier import Classifier, ClassifierModel
 from regard.models.decoder import Decoder, DecoderModel
 from regard.models.encoder import Encoder, EncoderModel, encoder_in
 from regard.models.encoder_decoder import EncoderDecoder, EncoderDecoderModel
+from regard.models.ensemble import Ensemble
 from regard.models.fewshot import FewShot, FewShotModel
 from regard.models.hierarchical import Hierarchical, HierarchicalModel
 from regard.models.lstmn import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
@@ -46,6 +47,7 @@ __all__ = [
     "EncoderDecoder",
     "EncoderDecoderModel",
     "EncoderModel",
+    "Ensemble",
     "LSTMNEncoder",
     "LSTMNEncoderModel",
     "LSTMNModel",

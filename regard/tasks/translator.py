@@ -21,7 +21,7 @@ from regard.look.alignment import Reading
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
-from regard.models import SourceWriter
+from regard.models import Ensemble, SourceWriter
 from regard.nn.watch import observed
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
@@ -54,6 +54,14 @@ class Translator:
     ) -> None:
         self.model, self.tokenizer, self.reading = model, tokenizer, reading
         self.longest = min(max_length, model.longest or max_length) - 1  # and the end
+
+    def beside(self, others: Sequence[Translator]) -> Translator:
+        """All of them as one, which writes each word by the mean of what they expect: runs of other seeds, say. Their
+        alignments would be several, so it has none."""
+        if any(other.tokenizer != self.tokenizer for other in others):
+            raise DataError("translators with different tokenizers cannot write together; train them on the same one")
+        every = [self, *others]
+        return Translator(Ensemble([one.model for one in every]), self.tokenizer, min(one.longest for one in every) + 1)
 
     @overload
     def __call__(self, texts: str, **options: Any) -> str: ...

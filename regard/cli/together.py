@@ -1,0 +1,28 @@
+"""`--with`, for verbs that use a translator: runs that translate together with it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from regard.cli.precision import precise
+
+if TYPE_CHECKING:
+    from regard.tasks.translator import Translator
+
+
+def add_with(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--with",
+        metavar="RUN",
+        action="append",
+        help="a run of the same pieces that translates together with it, such as one of another seed; may be repeated",
+    )
+
+
+def load_together(run: str, options: argparse.Namespace) -> Translator:
+    """The translator of a run with those that the options name, in the precision that they ask for."""
+    from regard.tasks.translation import load_translator
+
+    first, *others = (precise(load_translator(one), options) for one in [run, *(getattr(options, "with") or ())])
+    return first.beside(others) if others else first
