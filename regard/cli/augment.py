@@ -23,7 +23,7 @@ def add(verbs: Any) -> None:
         "augment",
         help="make more pairs to train a translator on",
         usage="regard augment [--there RUN] [--back RUN] [--data FILE] [--more-targets FILE] [options]",
-        description="Print sentence pairs as TSV, to train a better translator on: those of --data as they are; its "
+        description="Print sentence pairs as TSV, to train a translator on: those of --data as they are; its "
         "sources with their translation by --there; and its targets behind their translation by --back, a run of the "
         "other direction. Sentences without a translation can be named too.",
         epilog="Any field of the search is an option, as for `regard translate` (beam 5 unless told; --sample draws, "
