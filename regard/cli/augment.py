@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.evaluate_translation import read_pairs
-from regard.cli.options import positive, read_changes
+from regard.cli.options import add_data, positive, read_changes
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting
 
@@ -39,13 +39,7 @@ def add(verbs: Any) -> None:
     )
     verb.add_argument("--there", metavar="RUN", help="a translator of the same direction")
     verb.add_argument("--back", metavar="RUN", help="a translator of the other direction")
-    verb.add_argument("--data", metavar="FILE|NAME", help="a file of pairs, or a named data set")
-    verb.add_argument("--source", metavar="FILE", help="the source side of two parallel files")
-    verb.add_argument("--target", metavar="FILE", help="the target side of two parallel files")
-    verb.add_argument("--columns", metavar="A,B", help="the columns of a file, by name or, in TSV, by number")
-    verb.add_argument("--languages", metavar="en-fr", help="the languages of a named data set")
-    verb.add_argument("--split", default="train", help="the split of a named data set (default train)")
-    verb.add_argument("--count", type=positive, help="at most so many pairs")
+    add_data(verb, "pairs", "train")
     verb.add_argument("--more-sources", metavar="FILE", help="sentences for --there alone, one a line")
     verb.add_argument("--more-targets", metavar="FILE", help="sentences for --back alone, one a line")
     verb.add_argument("--batch", type=positive, default=32, help="sentences at a time (default 32)")

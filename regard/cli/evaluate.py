@@ -7,7 +7,7 @@ import importlib
 import json
 from typing import Any
 
-from regard.cli.options import positive
+from regard.cli.options import add_data, positive
 from regard.cli.precision import add_precision
 from regard.cli.together import add_with
 
@@ -53,13 +53,7 @@ def add(verbs: Any) -> None:
         allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
-    verb.add_argument("--data", metavar="FILE|NAME", help="a file of examples, or a named data set")
-    verb.add_argument("--source", metavar="FILE", help="the source side of two parallel files")
-    verb.add_argument("--target", metavar="FILE", help="the target side of two parallel files")
-    verb.add_argument("--columns", metavar="A,B", help="the columns of a file, by name or, in TSV, by number")
-    verb.add_argument("--languages", metavar="en-fr", help="the languages of a named data set, or its way to label")
-    verb.add_argument("--split", default="test", help="the split of a named data set (default test)")
-    verb.add_argument("--count", type=positive, help="at most so many examples")
+    add_data(verb, "examples", "test")
     verb.add_argument(
         "--against", metavar="RUN", help="another run: a paired bootstrap says which differences are real"
     )

@@ -51,3 +51,14 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def add_data(verb: argparse.ArgumentParser, called: str, split: str) -> None:
+    """Where the examples of a verb come from, as they are called there."""
+    verb.add_argument("--data", metavar="FILE|NAME", help=f"a file of {called}, or a named data set")
+    verb.add_argument("--source", metavar="FILE", help="the source side of two parallel files")
+    verb.add_argument("--target", metavar="FILE", help="the target side of two parallel files")
+    verb.add_argument("--columns", metavar="A,B", help="the columns of a file, by name or, in TSV, by number")
+    verb.add_argument("--languages", metavar="en-fr", help="the languages of a named data set, or its way to label")
+    verb.add_argument("--split", default=split, help=f"the split of a named data set (default {split})")
+    verb.add_argument("--count", type=positive, help=f"at most so many {called}")

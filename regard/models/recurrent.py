@@ -307,7 +307,7 @@ class RecurrentModel(SourceWriter):
         read = Read(self.reader.attention, context, len(target), context.query_positions[:1])
         start = self.start(read)
         if self.training and self.config.sampling:
-            out = self.sampled(target, words, start, read, self.chance())
+            out = self.sampled(target, words, start, read, self.next_chance())
         else:
             out, _, _ = self.run(words, *start, read)
         read.tell()
@@ -348,8 +348,8 @@ class RecurrentModel(SourceWriter):
         written = self.reader.after(torch.stack(outs, 1), words, torch.stack(extras, 1), read)
         return written, states, written[:, -1]
 
-    def chance(self) -> float:
-        """With which the model's own words are taken in the next batch."""
+    def next_chance(self) -> float:
+        """With which the model's own words are taken in one more batch."""
         if not self.config.rising:
             return self.config.sampling
         self.batches += 1

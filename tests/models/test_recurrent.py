@@ -384,7 +384,7 @@ def test_the_chance_of_scheduled_sampling_rises_with_every_batch_of_training() -
     source, target = tokens(4, 5), tokens(4, 6)
     model(source, target)
     assert model.batches == 0  # nothing is learnt from it
-    assert [model.train().chance() for _ in range(6)] == [0.125, 0.25, 0.375, 0.5, 0.5, 0.5]
+    assert [model.train().next_chance() for _ in range(6)] == [0.125, 0.25, 0.375, 0.5, 0.5, 0.5]
     model(source, target)
     assert model.batches == 7
     assert list(running(model)) == ["batches"]  # so a checkpoint has it
