@@ -9,6 +9,7 @@ from torch import Tensor
 import regard
 from regard.decoding import Decoding, translate
 from regard.models import Ensemble, SourceWriter
+from regard.nn.heads import Head
 from tests.decoding.reference import END, START
 
 VOCABULARY = 30
@@ -83,3 +84,14 @@ def test_other_words_are_refused() -> None:
     assert isinstance(other, SourceWriter)
     with pytest.raises(ValueError, match="models of 30 and 31 words cannot write together"):
         Ensemble([small(1), other])
+
+
+@pytest.mark.parametrize("barred", [None, END])
+def test_the_best_words_are_those_of_all_logits(barred: int | None) -> None:
+    together = Ensemble(MEMBERS["of two widths"])
+    hidden = torch.randn(5, 40, generator=torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        values, words, totals = together.head.best(hidden, 4, barred)
+        expected, places, sums = Head.best(together.head, hidden, 4, barred)
+    assert torch.equal(words, places)
+    torch.testing.assert_close(values - totals[:, None], expected - sums[:, None])
