@@ -48,7 +48,7 @@ class Bottleneck(Translators, kind="bottleneck"):
 
     budget: Positive = 24.0
     pairs: Size | None = 40_000
-    sentences: Size = 150
+    sentences: Size = 300
     width: Size = 64
     layers: Size = 2
     heads: Size = 4
