@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
 from regard.nn.few import linear
 
+LOG2_E = math.log2(math.e)
 NEVER = float("-inf")
 LOWEST = torch.finfo(torch.float32).min
 SAFE = 60.0  # exponentials of this and of less, and sums of them, are far from the ends of the number line
@@ -49,15 +52,15 @@ def log_total(logits: Tensor) -> Tensor:
 def log_total_(logits: Tensor, highest: Tensor) -> Tensor:
     """The same where the highest logits (B,) are known; all of them are overwritten.
 
-    In few passes, since memory, not arithmetic, is what they cost: PyTorch's `logsumexp` takes five times as long on a
-    CPU.
+    In few passes, since memory is what they cost, and by powers of two, which PyTorch finds three times as fast as
+    those of e: its `logsumexp` takes several times as long on a CPU.
     """
     if logits.device.type != "cpu":
         return logits.logsumexp(-1)
     if bool((highest.abs() < SAFE).all()):
-        return logits.exp_().sum(-1).log_()
+        return logits.mul_(LOG2_E).exp2_().sum(-1).log_()
     highest = highest.clamp(min=LOWEST)  # where every word is barred
-    return logits.sub_(highest[:, None]).exp_().sum(-1).log_().add_(highest)
+    return logits.sub_(highest[:, None]).mul_(LOG2_E).exp2_().sum(-1).log_().add_(highest)
 
 
 def best_words(logits: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
