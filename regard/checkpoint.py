@@ -197,6 +197,12 @@ class Run:
     def exists(self) -> bool:
         return self.path.exists() and any(self.path.iterdir())
 
+    def seeds(self) -> list[Run]:
+        """The runs inside, in their order, where this is no run itself but a folder of several seeds."""
+        if self.config_path.exists() or not self.path.is_dir():
+            return []
+        return [Run(self.path / f"seed-{number}") for number in _numbers(self.path, "seed-")]
+
     def write_config(self, sections: Mapping[str, Any]) -> None:
         write_text(self.config_path, json.dumps({"format": FORMAT, **sections}, indent=2) + "\n")
 
@@ -204,8 +210,8 @@ class Run:
         if not self.path.is_dir():
             raise RunError(f"there is no run folder {self.path}")
         if not self.config_path.exists():
-            inside = sorted(path.parent for path in self.path.glob("seed-*/config.json"))
-            hint = f"; it holds runs of several seeds: name one of them, such as {inside[0]}" if inside else ""
+            inside = self.seeds()
+            hint = f"; it holds runs of several seeds: name one of them, such as {inside[0].path}" if inside else ""
             raise RunError(f"{self.path} is no run folder: it has no config.json{hint}")
         data = read_json(self.config_path)
         if "model_type" in data and "format" not in data:
@@ -228,7 +234,7 @@ class Run:
 
     def probed(self) -> list[int]:
         """The steps at which probes were taken, from first to last."""
-        return _steps(self.path / PROBES)
+        return _numbers(self.path / PROBES, "step-")
 
     def probes(self, step: int) -> list[Path]:
         """The looks of one step, in the order of the sentences."""
@@ -243,7 +249,7 @@ class Run:
 
     def checkpoints(self) -> list[int]:
         """The steps of the whole checkpoints, from first to last."""
-        return _steps(self.checkpoints_path)
+        return _numbers(self.checkpoints_path, "step-")
 
     def checkpoint(self, step: int) -> Path:
         return self.checkpoints_path / f"step-{step}"
@@ -271,10 +277,11 @@ class Run:
             shutil.rmtree(self.checkpoint(step), ignore_errors=True)
 
 
-def _steps(folder: Path) -> list[int]:
-    """The numbers of the folders `step-N` inside."""
+def _numbers(folder: Path, name: str) -> list[int]:
+    """N of the folders NAME-N inside, from the least on."""
     names = [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
-    return sorted(int(name[5:]) for name in names if name.startswith("step-") and name[5:].isdigit())
+    ends = [one.removeprefix(name) for one in names if one.startswith(name)]
+    return sorted(int(end) for end in ends if end.isdigit())
 
 
 # --- the names of labels ----------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def add(verbs: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    verb.add_argument("run", metavar="RUN", help="a run folder")
+    verb.add_argument("run", metavar="RUN", help="a run folder; of translators a folder of several seeds too")
     add_data(verb, "examples", "test")
     verb.add_argument(
         "--against", metavar="RUN", help="another run: a paired bootstrap says which differences are real"
@@ -70,7 +70,8 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.checkpoint import Run
 
-    about = Run(options.run).read_config()
+    folder = Run(options.run)
+    about = next(iter(folder.seeds()), folder).read_config()
     kind = about["task"].get("kind") if "task" in about else "similar"  # without a task an encoder makes vectors
     if kind not in EVALUATORS:
         raise ValueError(f"{options.run} was trained for the task {kind!r}, which has no scores of its own")

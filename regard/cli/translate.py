@@ -31,11 +31,12 @@ def add(verbs: Any) -> None:
         '  regard translate runs/demo "The cat sees the dog."\n'
         "  regard translate runs/demo --beam 5 --scores < sentences.txt > translations.txt\n"
         '  regard translate runs/demo --align "The black cat sleeps."\n'
-        "  regard translate runs/my/seed-1 --with runs/my/seed-2 --with runs/my/seed-3 < sentences.txt\n",
+        "  regard translate runs/my/seed-1 --with runs/my/seed-2 < sentences.txt\n"
+        "  regard translate runs/my < sentences.txt     all its seeds together, after regard train ... --seeds 3\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    verb.add_argument("run", metavar="RUN", help="a run folder")
+    verb.add_argument("run", metavar="RUN", help="a run folder, or one of several seeds, which translate together")
     # TEXT is what is left over: argparse would take it only beside RUN, and `RUN --align TEXT` would be refused.
     verb.add_argument("--batch", type=positive, default=32, help="sentences at a time (default 32; 1: line by line)")
     verb.add_argument("--scores", action="store_true", help="the score before each translation, and a tab")
@@ -49,6 +50,7 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.models import Ensemble
     from regard.tasks.translator import chosen_search
 
     changes, given = split_changes(rest)
@@ -56,7 +58,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     translator = load_together(options.run, options)
     reading = translator.reading if options.align else None
     if options.align and reading is None:
-        several = getattr(options, "with")
+        several = isinstance(translator.model, Ensemble)
         why = "several runs have no one alignment" if several else f"{options.run} has no attention to its source"
         raise ValueError(f"{why}, so there is no alignment; leave --align out")
     texts: Iterable[str] = given or standard_input()

@@ -33,7 +33,8 @@ def register() -> None:
 
 def load(run: str | Path, int8: bool = False) -> Any:
     """What a trained run is used by, whatever it was trained for: a `Translator` for translation. An encoder that was
-    trained for no task, as it may come from elsewhere, makes vectors of texts.
+    trained for no task, as it may come from elsewhere, makes vectors of texts. Translators of a folder of several seeds
+    write together.
 
     `int8` turns its matrices into bytes: faster on a CPU, less exact.
     """
@@ -41,10 +42,14 @@ def load(run: str | Path, int8: bool = False) -> Any:
     from regard.config import from_dict
     from regard.tasks.base import TaskConfig
     from regard.tasks.embedding import load_embedder
+    from regard.tasks.translation import load_translator
 
     register()
     folder = Run(run)
-    if "task" in folder.read_config():
+    used: Any
+    if folder.seeds():
+        used = load_translator(run)
+    elif "task" in folder.read_config():
         used = from_dict(TaskConfig, folder.section("task"), "task").load(folder)
     else:
         used = load_embedder(run)

@@ -254,9 +254,9 @@ class TranslationTask:
 
 
 def load_translator(folder: str | Path) -> Translator:
-    """The translator of a run folder; a run of another task is refused."""
-    run = Run(folder)
-    return task_of(run, Translation, "translate").load(run)
+    """The translator of a run folder, or of all runs of a folder of seeds together; another task is refused."""
+    first, *others = (task_of(run, Translation, "translate").load(run) for run in Run(folder).seeds() or [Run(folder)])
+    return first.beside(others) if others else first
 
 
 def say_skipped(pairs: Iterable[Pair], which: str, say: Say) -> None:

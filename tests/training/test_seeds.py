@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from regard import load
 from regard.checkpoint import Run
 from regard.training.records import read_records
 from tests.conftest import Say
-from tests.toy import MODEL, Toy, write_pairs
+from tests.toy import MODEL, Toy, sentences, write_pairs
 
 
 def command(folder: Path, seeds: int) -> list[str]:
@@ -47,9 +48,27 @@ def test_each_seed_has_a_run_and_their_spread_is_told(regard: Say, tmp_path: Pat
     code, _, err = regard(*command(tmp_path, 3), "--dropout", "0.25")
     assert (code, err.count("\n")) == (2, 1)
     assert "has seeds of another recipe: model.embedding.dropout is 0.0 there and 0.25 here" in err
-    code, _, err = regard("evaluate", tmp_path / "runs")
+    code, _, err = regard("look", tmp_path / "runs", "un")
     assert code == 2
     assert f"it holds runs of several seeds: name one of them, such as {tmp_path / 'runs' / 'seed-1'}" in err
+
+
+def test_translators_of_several_seeds_write_together(regard: Say, toy: Toy, tmp_path: Path) -> None:
+    for seed, run in ((2, toy.good), (10, toy.poor)):
+        (tmp_path / f"seed-{seed}").symlink_to(run)
+    texts = sentences(5, seed=6)
+    wanted = load(toy.good).beside([load(toy.poor)])(texts, beam=3)
+    assert load(tmp_path)(texts, beam=3) == wanted
+    code, out, _ = regard("translate", tmp_path, "--beam", 3, *texts)
+    assert (code, out.splitlines()) == (0, wanted)
+    data = ["--data", toy.file("test.tsv"), "--json"]
+    code, out, _ = regard("evaluate", tmp_path, *data)
+    named = regard("evaluate", toy.good, "--with", toy.poor, *data)[1]
+    assert code == 0
+    assert json.loads(out)["scores"] == json.loads(named)["scores"]
+    code, _, err = regard("translate", tmp_path, "--align", "un")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "several runs have no one alignment" in err
 
 
 def test_seeds_do_not_move_into_a_run(regard: Say, toy: Toy) -> None:
