@@ -42,12 +42,12 @@ def load(run: str | Path, int8: bool = False) -> Any:
     from regard.config import from_dict
     from regard.tasks.base import TaskConfig
     from regard.tasks.embedding import load_embedder
-    from regard.tasks.translation import load_translator
+    from regard.tasks.translation import Translation, load_translator
 
     register()
     folder = Run(run)
     used: Any
-    if folder.seeds():
+    if any(seed.section("task")["kind"] == Translation.kind for seed in folder.seeds()):
         used = load_translator(run)
     elif "task" in folder.read_config():
         used = from_dict(TaskConfig, folder.section("task"), "task").load(folder)

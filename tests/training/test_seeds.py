@@ -66,6 +66,10 @@ def test_translators_of_several_seeds_write_together(regard: Say, toy: Toy, tmp_
     named = regard("evaluate", toy.good, "--with", toy.poor, *data)[1]
     assert code == 0
     assert json.loads(out)["scores"] == json.loads(named)["scores"]
+    (tmp_path / "others" / "seed-1").mkdir(parents=True)
+    (tmp_path / "others" / "seed-1" / "config.json").write_text('{"format": 1, "task": {"kind": "classify"}}')
+    with pytest.raises(ValueError, match="several seeds: name one of them, such as"):
+        load(tmp_path / "others")
     code, _, err = regard("translate", tmp_path, "--align", "un")
     assert (code, err.count("\n")) == (2, 1)
     assert "several runs have no one alignment" in err
