@@ -8,6 +8,7 @@ together, so that two sizes tell how it grows.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import statistics
 import sys
@@ -70,17 +71,20 @@ def arguments() -> argparse.Namespace:
 
 def lines() -> Iterator[str]:
     """Without end; each time over, a third of the lines are spelt with two letters exchanged, others each time."""
-    copy = 0
-    while True:
-        one, other = random.Random(copy).sample(LETTERS, 2)
-        swapped = str.maketrans(one + other, other + one)
+    for copy in itertools.count():
+        swapped = spelling(copy)
         number = 0
         for name in SETS:
             for document in open_data(name, form="text"):
                 for line in document:
                     number += 1
                     yield line.translate(swapped) if copy and number % 3 == 0 else line
-        copy += 1
+
+
+def spelling(copy: int) -> dict[int, int]:
+    """Two letters exchanged, for `str.translate`; others for each copy of a text."""
+    one, other = random.Random(copy).sample(LETTERS, 2)
+    return str.maketrans(one + other, other + one)
 
 
 def write_text(path: Path, size: int) -> None:

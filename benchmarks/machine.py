@@ -8,17 +8,17 @@ import time
 from pathlib import Path
 
 
-def memory(field: str, process: int | str = "self") -> float:
+def memory(field: str, process: int | str = "self", table: str = "status") -> float:
     """VmRSS or VmHWM of a process in MiB. Not ru_maxrss: a child inherits that from the process that started it."""
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+    for line in Path(f"/proc/{process}/{table}").read_text().splitlines():
         name, _, value = line.partition(":")
         if name == field:
             return int(value.split()[0]) / 1024
-    raise ValueError(f"/proc/{process}/status has no {field}")
+    raise ValueError(f"/proc/{process}/{table} has no {field}")
 
 
 def family_memory() -> float:
-    """VmRSS of this process and of all that it started, in MiB: what they share is counted for each."""
+    """What this process and all that it started have in memory, in MiB; what they share is counted once (Pss)."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -32,7 +32,7 @@ def family_memory() -> float:
     total = 0.0
     for process in family:
         try:
-            total += memory("VmRSS", process)
+            total += memory("Pss", process, "smaps_rollup")
         except (OSError, ValueError):
             continue
     return total
