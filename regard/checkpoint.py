@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import safetensors
 import safetensors.torch
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -139,8 +140,9 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], where: str) -> 
                 f"{where}: {name} has shape {tuple(weights[name].shape)}, the model's is {tuple(parameter.shape)}: "
                 "it belongs to another configuration"
             )
-    for name, parameter in own.items():
-        parameter.data.copy_(weights[name])
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(weights[name])
 
 
 def check_finite(weights: Mapping[str, Tensor], path: Path) -> None:

@@ -39,8 +39,8 @@ class Nonlinearity:
 
     def of(self, layer: nn.Module, x: Tensor) -> Tensor:
         """Of what a layer makes; with the product itself, where both are quicker together."""
-        if self.fused is not None and type(layer) is Linear and suits_onednn(x, layer.weight):
-            return by_onednn(x, layer.weight, layer.bias, self.fused)
+        if self.fused is not None and type(layer) is Linear and suits_onednn(x, layer.weight, layer.packed):
+            return by_onednn(x, layer.weight, layer.bias, layer.packed, self.fused)
         return self.apply(layer(x))
 
 

@@ -14,7 +14,7 @@ from regard.nn.cost import Cost
 from regard.nn.crossentropy import capped, linear_cross_entropy
 from regard.nn.embeddings import Embedding, check_tied
 from regard.nn.feedforward import ACTIVATIONS, Activation
-from regard.nn.few import linear
+from regard.nn.few import Multiplying, linear
 from regard.nn.linear import Linear
 from regard.nn.norms import LayerNorm, NormConfig
 from regard.nn.topk import best_words, exact, linear_best_words
@@ -79,7 +79,7 @@ class LinearHead(HeadConfig, kind="linear"):
         return LinearOutput(vocabulary, width, embedding if self.tied else None, self.bias, self.cap)
 
 
-class LinearOutput(Head):
+class LinearOutput(Multiplying, Head):
     def __init__(
         self, vocabulary: int, width: int, tied: Embedding | None, bias: bool, cap: float | None = None
     ) -> None:
@@ -94,12 +94,12 @@ class LinearOutput(Head):
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
-        return capped(linear(self.transform(hidden), self.weight, self.bias), self.cap)
+        return capped(linear(self.transform(hidden), self.weight, self.bias, self.packed), self.cap)
 
     def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
         if hidden.device.type != "cpu" or self.cap is not None:
             return super().best(hidden, count, barred)
-        return linear_best_words(self.transform(hidden), self.weight, self.bias, count, barred)
+        return linear_best_words(self.transform(hidden), self.weight, self.bias, count, barred, self.packed)
 
     def total_loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
         rows = self.transform(hidden).flatten(0, -2)

@@ -56,6 +56,7 @@ class Int8Output(Head):
     def __init__(self, head: LinearOutput) -> None:
         super().__init__()
         self.head = head
+        head.called = False
         self.words = Int8Linear(head.weight, head.bias)
 
     def logits(self, hidden: Tensor) -> Tensor:

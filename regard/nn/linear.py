@@ -5,10 +5,10 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from regard.nn.cost import Cost
-from regard.nn.few import linear
+from regard.nn.few import Multiplying, linear
 
 
-class Linear(nn.Linear):
+class Linear(Multiplying, nn.Linear):
     """`pieces`: the output widths of the matrices fused into one; `residual`: it writes to the residual stream.
 
     `alike`: so many of the first pieces start from the same values, as queries and keys that are to match.
@@ -37,7 +37,7 @@ class Linear(nn.Linear):
         """Left to the model's initialisation."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return linear(x, self.weight, self.bias)
+        return linear(x, self.weight, self.bias, self.packed)
 
     def cost(self, tokens: int) -> Cost:
         return Cost(tokens * self.in_features * self.out_features)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from regard.nn.few import linear
+from regard.nn.few import Packed, linear
 
 LOG2_E = math.log2(math.e)
 NEVER = float("-inf")
@@ -80,7 +80,12 @@ def best_words(logits: Tensor, count: int, barred: int | None = None) -> tuple[T
 
 @torch.no_grad()
 def linear_best_words(
-    hidden: Tensor, weight: Tensor, bias: Tensor | None, count: int, barred: int | None = None
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    count: int,
+    barred: int | None = None,
+    packed: Packed | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`best_words` of hidden @ weight.T + bias, hidden (B, D), weight (V, D).
 
@@ -90,7 +95,7 @@ def linear_best_words(
     slices = -(-words * len(hidden) // AT_ONCE) if hidden.device.type == "cpu" else 1
     size = max(-(-words // max(slices, 1)), count)
     if size >= words:
-        return best_words(exact(linear(hidden, weight, bias)), count, barred)
+        return best_words(exact(linear(hidden, weight, bias, packed)), count, barred)
     values, places, totals = [], [], []
     for start in range(0, words, size):
         own = slice(start, start + size)

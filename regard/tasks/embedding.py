@@ -20,6 +20,7 @@ from regard.models import EncoderModel, TextReader, reader_in
 from regard.models.base import last_real
 from regard.models.encoder import own_segments
 from regard.nn.device import for_use
+from regard.nn.few import pack
 from regard.nn.watch import observed
 from regard.tasks.translator import padded
 
@@ -63,6 +64,9 @@ class Embedder:
         if cut and say is not None:
             say(f"{cut:,} of {len(texts):,} texts have more than {self.longest:,} tokens and were read up to there")
         batches = list(by_tokens(rows, batch, BATCH_TOKENS if self.device.type == "cpu" else WIDE))
+
+        if len(batches) > 1:
+            pack(self.model)
 
         def work(chosen: Sequence[int]) -> Vectors:
             with torch.no_grad():

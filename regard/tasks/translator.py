@@ -22,6 +22,7 @@ from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import Ensemble, SourceWriter
+from regard.nn.few import SEVERAL, pack
 from regard.nn.watch import observed
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
@@ -127,6 +128,8 @@ class Translator:
             source, keep = padded([np.array([*rows[i], self.tokenizer.end]) for i in chosen], self.device)
             return translate(self.model, source, keep, options, self.tokenizer.start, self.tokenizer.end)
 
+        if len(rows) * options.beam >= SEVERAL:
+            pack(self.model)  # here, so that all processes share what is packed
         alone = options.sample or observed(self.model)  # what is drawn or watched has an order
         found = map(work, batches) if alone else side_by_side(work, batches, self.device)
         results: list[list[Hypothesis]] = [[] for _ in rows]

@@ -8,9 +8,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from regard import build
 from regard.nn import few
 from regard.nn.feedforward import ACTIVATIONS
-from regard.nn.few import MANY, by_onednn, in_parts, in_use, linear, suits_onednn
+from regard.nn.few import MANY, SEVERAL, Multiplying, by_onednn, in_parts, in_use, linear, pack, suits_onednn
+from regard.nn.int8 import quantise
 from regard.nn.linear import Linear
 
 SHAPES = [(256, 512), (512, 256), (128, 1003), (768, 96)]  # inputs, outputs; some do not come apart evenly
@@ -79,10 +81,10 @@ def test_products_by_onednn_are_the_same(rows: int, biased: bool, monkeypatch: p
     x = torch.randn(1000, rows).t().view(rows, 1, 1000)  # values of one row lie apart
     bias = torch.randn(2304) if biased else None
     calls = []
-    monkeypatch.setattr(few, "by_onednn", lambda *given: calls.append(len(given)) or by_onednn(*given))
+    monkeypatch.setattr(few, "by_onednn", lambda *given: calls.append(given[3]) or by_onednn(*given))
     with torch.no_grad():
         found = linear(x, weight, bias)
-    assert calls == [3]
+    assert calls == [None]  # once, with the matrix as it lies
     assert found.shape == (rows, 1, 2304)
     torch.testing.assert_close(found, F.linear(x, weight, bias), atol=1e-3, rtol=1e-4)
 
@@ -110,6 +112,67 @@ def test_an_activation_with_the_product_is_the_activation_of_it(name: str) -> No
     with torch.no_grad():
         found = ACTIVATIONS[name].of(layer, x)
     torch.testing.assert_close(found, ACTIVATIONS[name].of(layer, x), atol=1e-5, rtol=1e-5)  # it learns: the plain way
+
+
+@pytest.fixture
+def layer(_other_maker: None) -> Linear:
+    layer = Linear(300, 1024).eval()
+    torch.nn.init.normal_(layer.weight)
+    torch.nn.init.normal_(layer.bias)
+    return layer
+
+
+def is_packed(layer: Linear, rows: int) -> bool:
+    return layer.packed is not None and suits_onednn(torch.empty(rows, 300), layer.weight, layer.packed)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shape", [(1,), (3,), (2, 2), (40,), (2, 3, 100)])
+def test_products_with_a_packed_matrix_are_the_same(layer: Linear, shape: tuple[int, ...]) -> None:
+    x = torch.randn(300, *shape).movedim(0, -1)  # values of one row lie apart
+    plain = [layer(x), ACTIVATIONS["gelu"].of(layer, x)]
+    pack(layer)
+    assert is_packed(layer, x[..., 0].numel()) == (x[..., 0].numel() >= SEVERAL)
+    torch.testing.assert_close([layer(x), ACTIVATIONS["gelu"].of(layer, x)], plain, atol=1e-3, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_a_packed_matrix_follows_the_weights(layer: Linear) -> None:
+    x = torch.randn(8, 300)
+    pack(layer)
+    first = layer.packed
+    pack(layer)
+    assert layer.packed is first  # nothing to do
+    layer.weight.mul_(2)
+    assert not is_packed(layer, 8)
+    torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias), atol=1e-3, rtol=1e-4)
+    pack(layer)
+    assert is_packed(layer, 8)
+    torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias), atol=1e-3, rtol=1e-4)
+    layer.train()
+    assert layer.packed is None
+
+
+def test_what_is_packed_can_learn(layer: Linear) -> None:
+    with torch.inference_mode():
+        pack(layer)
+    layer(torch.randn(8, 300)).sum().backward()
+    assert layer.weight.grad is not None
+
+
+def test_a_large_model_is_in_memory_once(layer: Linear, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(few, "MOST_PACKED", 2 * layer.weight.numel() - 1)
+    pack(torch.nn.ModuleList([layer, Linear(300, 1024)]))
+    assert layer.packed is None
+    pack(layer)
+    assert layer.packed is not None
+
+
+@pytest.mark.usefixtures("_other_maker")
+def test_bytes_are_not_packed() -> None:
+    model = quantise(build("gpt2", vocabulary=2000, layers=1, width=256, heads=4, hidden=256).eval())
+    pack(model)
+    assert all(part.packed is None for part in model.modules() if isinstance(part, Multiplying))
 
 
 @pytest.mark.parametrize("vendor", ["vendor_id\t: AuthenticAMD\n", "vendor_id\t: GenuineIntel\n", ""])
