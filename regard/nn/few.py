@@ -70,7 +70,8 @@ def packable(layer: Multiplying) -> bool:
     weight = layer.weight
     suits = weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.is_contiguous()
     there = onednn_is_quicker() and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
-    return layer.called and weight.numel() >= LARGE and suits and there
+    counted = not weight.is_inference()  # else nobody knows when its values change
+    return layer.called and weight.numel() >= LARGE and suits and there and counted
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None, packed: Packed | None = None) -> Tensor:

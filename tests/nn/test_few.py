@@ -169,6 +169,17 @@ def test_a_large_model_is_in_memory_once(layer: Linear, monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("_other_maker")
+def test_a_model_that_was_made_in_inference_mode_is_used_as_it_is() -> None:
+    with torch.inference_mode():
+        layer = Linear(300, 1024)
+        torch.nn.init.zeros_(layer.weight)
+        torch.nn.init.ones_(layer.bias)
+        pack(layer)
+        assert layer.packed is None
+        assert layer(torch.ones(8, 300)).unique().tolist() == [1.0]
+
+
+@pytest.mark.usefixtures("_other_maker")
 def test_bytes_are_not_packed() -> None:
     model = quantise(build("gpt2", vocabulary=2000, layers=1, width=256, heads=4, hidden=256).eval())
     pack(model)
