@@ -19,6 +19,9 @@ from regard.nn.linear import Linear
 M = TypeVar("M", bound=nn.Module)
 LARGEST = 127
 
+# The operator itself: called by its name, PyTorch first asks in Python whether the matrix is a stand-in for compiling.
+multiply = getattr(torch.ops.quantized.linear_dynamic, "_op", torch.ops.quantized.linear_dynamic)
+
 
 def quantise(model: M) -> M:
     """Turn the matrices of a model into bytes, in place; it can be used from then on, but neither trained nor saved."""
@@ -43,10 +46,11 @@ class Int8Linear(nn.Module):
         scales = (weight.detach().float().abs().amax(1) / LARGEST).clamp(min=torch.finfo(torch.float32).tiny)
         self.scales = nn.Parameter(scales, requires_grad=False)
         self.packed = pack(weight.detach().float(), scales, None if bias is None else bias.detach().float())
+        # Where bytes are added up in 16 bits, two products of whole bytes would overflow: inputs then have 7.
+        self.narrow = not adds_in_32_bits()
 
     def forward(self, x: Tensor) -> Tensor:
-        # Where bytes are added up in 16 bits, two products of whole bytes would overflow: inputs then have 7.
-        made: Tensor = torch.ops.quantized.linear_dynamic(x.float(), self.packed, not adds_in_32_bits())
+        made: Tensor = multiply(x.float(), self.packed, self.narrow)
         return made.to(x.dtype)
 
 
