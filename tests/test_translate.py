@@ -188,13 +188,27 @@ def test_an_evaluation_as_json_has_all_that_was_measured(regard: Say, toy: Toy) 
     assert code == 0
     result = json.loads(out)
     assert result.keys() == {
-        *("scores", "by length", "sentences", "sentences per second", "tokens per second", "alignment")
+        *("scores", "by length", "search", "sentences", "sentences per second", "tokens per second", "alignment")
     }
     assert result["scores"].keys() == {"BLEU", "chrF", "TER", "tokenised BLEU"}
     assert all(one.keys() == {"score", "signature"} for one in result["scores"].values())
     assert result["scores"]["BLEU"]["score"] > 90
     assert "tok:13a" in result["scores"]["BLEU"]["signature"]
     assert result["sentences"] == 60 == sum(row["sentences"] for row in result["by length"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--beam", 3, "--length-penalty", 1.5), "; beam of 3, length penalty 1.5"),
+        (("--beam", 1), "; greedy search"),
+        (("--sample", "true", "--seed", 1), "; drawn"),
+    ],
+)
+def test_an_evaluation_says_how_it_searched(regard: Say, toy: Toy, words: tuple[object, ...], said: str) -> None:
+    code, out, _ = regard("evaluate", toy.good, "--data", toy.file("test.tsv"), *words)
+    assert code == 0
+    assert out.rstrip().endswith(said)
 
 
 def test_gold_alignments_give_an_error_rate_and_their_absence_none(regard: Say, toy: Toy) -> None:

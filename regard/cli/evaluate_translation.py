@@ -41,6 +41,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
             {"words": name, "sentences": count, "BLEU": value}
             for name, count, value in bleu_by_length(sources, found, references)
         ],
+        "search": {"sample": search.sample, "beam": search.beam, "length penalty": search.length_penalty},
         "sentences": len(pairs),
         "sentences per second": len(pairs) / seconds,
         "tokens per second": sum(map(len, translator.tokenizer.encode(found))) / seconds,
@@ -97,7 +98,13 @@ def table(result: dict[str, Any]) -> str:
     if "against" in result:
         lines += ["", against(result["against"])]
     speed = f"{result['sentences per second']:.1f} sentences/s, {result['tokens per second']:,.0f} tokens/s"
-    return "\n".join([*lines, "", f"{result['sentences']:,} sentences, {speed}"])
+    return "\n".join([*lines, "", f"{result['sentences']:,} sentences, {speed}; {searched(result['search'])}"])
+
+
+def searched(search: dict[str, Any]) -> str:
+    if search["sample"] or search["beam"] == 1:
+        return "drawn" if search["sample"] else "greedy search"
+    return f"beam of {search['beam']}, length penalty {search['length penalty']:g}"
 
 
 def against(result: dict[str, Any]) -> str:
