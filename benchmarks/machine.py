@@ -17,8 +17,8 @@ def memory(field: str, process: int | str = "self", table: str = "status") -> fl
     raise ValueError(f"/proc/{process}/{table} has no {field}")
 
 
-def family_memory() -> float:
-    """What this process and all that it started have in memory, in MiB; what they share is counted once (Pss)."""
+def descendants() -> set[int]:
+    """All living processes that this one started, and those that they started."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -29,8 +29,13 @@ def family_memory() -> float:
     family = {os.getpid()}
     while more := {child for child, parent in parents.items() if parent in family and child not in family}:
         family |= more
+    return family - {os.getpid()}
+
+
+def family_memory() -> float:
+    """What this process and all that it started have in memory, in MiB; what they share is counted once (Pss)."""
     total = 0.0
-    for process in family:
+    for process in {os.getpid(), *descendants()}:
         try:
             total += memory("Pss", process, "smaps_rollup")
         except (OSError, ValueError):
@@ -57,15 +62,19 @@ class Peak:
 
 
 def foreign_work() -> float:
-    """Core-seconds that others than this process and its ended workers have worked since boot, other guests of the host
-    included."""
+    """Core-seconds that others than this process and its workers, ended or not, have worked since boot, other guests of
+    the host included."""
     user, nice, system, _idle, _wait, irq, soft, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
     everyone = (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
     own = os.times()
-    return everyone - time.process_time() - own.children_user - own.children_system
+    workers = own.children_user + own.children_system + sum(map(work_of, descendants()))
+    return everyone - time.process_time() - workers
 
 
 def work_of(process: int) -> float:
-    """Core-seconds that a process has worked."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    """Core-seconds that a process has worked; none of one that has ended meanwhile."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.embedding.work import VECTORS, Record, judged_texts, timed_texts
-from benchmarks.machine import foreign_work, work_of
+from benchmarks.machine import foreign_work
 
 Embed = Callable[[Sequence[str]], NDArray[Any]]  # (texts, width), in their order
 Ways = Mapping[str, Embed]
@@ -31,20 +30,15 @@ def measure(ways: Ways, folder: Path, name: str, times: int) -> Record:
     texts = timed_texts(folder)
     batching = quickest(ways, texts[::TRIED])
     embed = ways[batching]
-    foreign, started = others(), time.perf_counter()
+    foreign, started = foreign_work(), time.perf_counter()
     for _ in range(times):
         vectors = embed(texts)
     seconds = time.perf_counter() - started
-    foreign_cores = (others() - foreign) / seconds
+    foreign_cores = (foreign_work() - foreign) / seconds
     (folder / VECTORS).mkdir(exist_ok=True)
     np.save(folder / VECTORS / f"{name}.npy", np.asarray(vectors, dtype=np.float32))
     np.save(folder / VECTORS / f"{name}-judged.npy", np.asarray(embed(judged_texts(folder)), dtype=np.float32))
     return Record(times * len(texts) / seconds, batching, foreign_cores)
-
-
-def others() -> float:
-    """The work of others, of which the processes that a side keeps for itself are none."""
-    return foreign_work() - sum(work_of(child.pid) for child in multiprocessing.active_children() if child.pid)
 
 
 def quickest(ways: Ways, texts: Sequence[str]) -> str:

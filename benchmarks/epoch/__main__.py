@@ -17,6 +17,7 @@ from regard.cli.options import positive
 
 SIDES = (
     Side("regard", "regard", "epoch.sides.regard_side", "matched", ours=True),
+    Side("regard-fp32", "regard (fp32)", "epoch.sides.regard_side", "fp32", ours=True),
     Side("regard-paper", "regard (the paper's dropout)", "epoch.sides.regard_side", "paper", ours=True),
     Side("opennmt", "OpenNMT-py", "epoch.sides.opennmt_side", environment=OPENNMT),
     Side("joeynmt", "JoeyNMT", "epoch.sides.joeynmt_side", environment=JOEYNMT),

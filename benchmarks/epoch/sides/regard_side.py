@@ -1,6 +1,7 @@
 """This project: a recipe, its task opened on raw text, and the training loop.
 
-Dropout falls where the others have it, or only where the paper has it.
+Dropout falls where the others have it, or only where the paper has it. Matrix products are as `regard train` takes them
+(bf16 on a processor that gains from it), or in fp32 as the others' are.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from benchmarks.epoch.work import BATCH_TOKENS, DROPOUT, NEVER, RATE, WARM_UP
 from benchmarks.sizes import SMOOTHING
 from regard.checkpoint import Run
 from regard.config import change
+from regard.nn.device import Precision
 from regard.tasks.translation import Translation
 from regard.training.averaging import NoAverage
 from regard.training.loop import Trainer, Training
@@ -28,7 +30,7 @@ from regard.zoo import get
 SEED = 1
 
 
-def train(corpus: Path, home: Path, inner_dropout: float) -> None:
+def train(corpus: Path, home: Path, inner_dropout: float = DROPOUT, precision: Precision = "auto") -> None:
     """`inner_dropout` falls on attention weights and hidden values; embeddings and sublayers always have theirs."""
     torch.manual_seed(SEED)
     shutil.copy(corpus / "tokenizer.json", home)
@@ -46,6 +48,7 @@ def train(corpus: Path, home: Path, inner_dropout: float) -> None:
         schedule=InverseRoot(warmup=WARM_UP),
         average=NoAverage(),
         device="cpu",
+        precision=precision,
     )
 
     def listen(record: Record) -> None:
@@ -57,4 +60,4 @@ def train(corpus: Path, home: Path, inner_dropout: float) -> None:
 
 
 if __name__ == "__main__":
-    main(matched=partial(train, inner_dropout=DROPOUT), paper=partial(train, inner_dropout=0.0))
+    main(matched=train, fp32=partial(train, precision="fp32"), paper=partial(train, inner_dropout=0.0))
