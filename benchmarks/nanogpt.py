@@ -170,7 +170,7 @@ def ours(name: str, recipe: Path, folder: Path, budget: float, seed: int) -> Rea
         final = estimate(found.task, found.model, 10 * BATCHES, seed=1)  # type: ignore[arg-type]
     parameters = sum(parameter.numel() for parameter in found.model.parameters())
     assert parameters <= 810_000, parameters
-    return Reached(f"{name}, {steps:,} steps, {parameters / 1e6:.2f}M", estimates, final)
+    return Reached(f"{name}, {found.progress.step:,} steps, {parameters / 1e6:.2f}M", estimates, final)
 
 
 def main() -> None:
