@@ -124,7 +124,7 @@ class Translators(Experiment):
         return self.named("train", self.pairs), self.named("valid", self.valid)
 
     def training(self, seed: int, steps: int) -> Training:
-        """The rate falls over most of the run and ends at nothing, whatever number of steps the time allows."""
+        """The rate falls over most of the run and ends near nothing, whatever number of steps the time allows."""
         return Training(
             seed=seed,
             batch_tokens=self.batch_tokens,

@@ -42,18 +42,20 @@ class InverseRoot(ScheduleConfig, kind="inverse-root"):
 
 @dataclass(frozen=True)
 class Cosine(ScheduleConfig, kind="cosine"):
-    """Half a cosine down to `floor` at the planned end. arXiv:1608.03983"""
+    """Half a cosine, which reaches `floor` one step after the last, so that no step is taken with a rate of 0.
+    arXiv:1608.03983"""
 
     floor: Rate = 0.0
 
     def after(self, step: int, steps: int) -> float:
-        done = min((step - self.warmup) / max(steps - self.warmup, 1), 1.0)
+        done = min((step - self.warmup) / max(steps + 1 - self.warmup, 1), 1.0)
         return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * done)) / 2
 
 
 @dataclass(frozen=True)
 class StableDecay(ScheduleConfig, kind="stable-decay"):
-    """Stays up, and falls linearly over the last `decay` share of the planned steps. arXiv:2404.06395"""
+    """Stays up, and falls linearly over the last `decay` share of the planned steps; it would be 0 one step after the
+    last. arXiv:2404.06395"""
 
     decay: Rate = 0.3
 
@@ -61,7 +63,7 @@ class StableDecay(ScheduleConfig, kind="stable-decay"):
         start = steps * (1 - self.decay)
         if step <= start:
             return 1.0
-        return max((steps - step) / max(steps - start, 1), 0.0)
+        return max((steps + 1 - step) / (steps + 1 - start), 0.0)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from regard.training.optimisers import (
@@ -100,11 +101,18 @@ def test_schedules_warm_up_and_go_on_as_their_kind_says() -> None:
         assert schedule.factor(10, 100) == 1.0
     assert Constant(warmup=10).factor(99, 100) == 1.0
     assert InverseRoot(warmup=10).factor(40, 100) == 0.5
-    assert Cosine(warmup=10, floor=0.1).factor(100, 100) == 0.1
-    assert abs(Cosine(warmup=10).factor(55, 100) - 0.5) < 1e-9
+    assert Cosine(warmup=10, floor=0.1).factor(101, 100) == 0.1
+    assert abs(Cosine(warmup=10).factor(55, 99) - 0.5) < 1e-9
     assert StableDecay(warmup=10, decay=0.2).factor(80, 100) == 1.0
-    assert StableDecay(warmup=10, decay=0.2).factor(90, 100) == 0.5
-    assert StableDecay(warmup=10, decay=0.2).factor(100, 100) == 0.0
+    assert StableDecay(warmup=10, decay=0.2).factor(90, 99) == pytest.approx(0.5, abs=0.02)
+    assert StableDecay(warmup=10, decay=0.2).factor(101, 100) == 0.0
+
+
+@pytest.mark.parametrize("schedule", [Cosine(warmup=2), StableDecay(warmup=2), StableDecay(warmup=0, decay=0.9)])
+@pytest.mark.parametrize("steps", [3, 10, 1000])
+def test_no_step_is_wasted_on_a_rate_of_nothing(schedule, steps):
+    last, before = schedule.factor(steps, steps), schedule.factor(steps - 1, steps)
+    assert 0 < last < before <= 1
 
 
 def test_a_schedule_scales_every_rate() -> None:
