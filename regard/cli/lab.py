@@ -54,7 +54,9 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     given = {name: getattr(options, name) for name in ("budget", "seeds") if getattr(options, name) is not None}
     chosen = change(find(options.name)(), {**given, **read_changes(rest)})
     folder = Path(options.run or f"runs/lab/{options.name}")
-    say(f"{options.name}: about {chosen.minutes():.0f} minutes, into {folder}; stopped, it goes on by the same command")
+    minutes = chosen.minutes()
+    long = f"about {minutes:.0f} minutes on a quiet machine, " if minutes is not None else ""
+    say(f"{options.name}: {long}into {folder}; stopped, it goes on by the same command")
     outcome = bench.run(chosen, folder, say, options.fresh)
     if options.json:
         print((folder / bench.RESULTS).read_text(encoding="utf-8"), end="")

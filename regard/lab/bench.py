@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,17 @@ def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> 
     """
     begin(experiment, folder, fresh)
     trials = interleaved(experiment.trials(folder, say))
+    missing = [trial for trial in trials if not (folder / "trials" / trial.name / RESULT).exists()]
     results: dict[str, list[Result]] = {}
+    took: dict[str, float] = {}  # seconds of each contestant's last trial
     for number, trial in enumerate(trials, 1):
         place = folder / "trials" / trial.name
-        if not (place / RESULT).exists():
-            say(f"trial {number} of {len(trials)}: {trial.contestant}, seed {trial.seed}")
+        if trial in missing:
+            left = remaining([one.contestant for one in missing[missing.index(trial) :]], took)
+            say(f"trial {number} of {len(trials)}: {trial.contestant}, seed {trial.seed}{left}")
+            begun = time.monotonic()
             write_text(place / RESULT, json.dumps(trial.run(place)) + "\n")
+            took[trial.contestant] = time.monotonic() - begun
             shutil.rmtree(Run(place).checkpoints_path, ignore_errors=True)  # what is finished is never resumed
         results.setdefault(trial.contestant, []).append(read_json(place / RESULT))
     outcome = experiment.outcome(results)
@@ -37,6 +43,14 @@ def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> 
     write_text(folder / RESULTS, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
     write_report(experiment, outcome, folder)
     return outcome
+
+
+def remaining(contestants: Sequence[str], took: Mapping[str, float]) -> str:
+    """How long the trials of these contestants take, by what others took: those of the same one, if there are any."""
+    if not took:
+        return ""
+    usual = sum(took.values()) / len(took)
+    return f"; about {sum(took.get(name, usual) for name in contestants) / 60:.0f} minutes left"
 
 
 def begin(experiment: Experiment, folder: Path, fresh: bool) -> None:

@@ -13,11 +13,25 @@ from pathlib import Path
 
 from regard.checkpoint import write_text
 from regard.config import ConfigError, Positive, Size
-from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, point, said, sureness, uneven
+from regard.lab.comparison import (
+    FAIRNESS,
+    about,
+    bleu_by_group,
+    enough,
+    facts,
+    fairness,
+    left_out,
+    noise,
+    only,
+    point,
+    said,
+    sureness,
+    uneven,
+)
 from regard.lab.experiment import Outcome, Results, Table
 from regard.lab.lengths import Group, by_length, evenly
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Interval, compared, fall, interval, minus
+from regard.lab.statistics import Contest, Interval, Score, compared, fall
 from regard.lab.translators import Translators
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, ReaderConfig
@@ -46,7 +60,7 @@ class Bottleneck(Translators, kind="bottleneck"):
     loses less than `tolerance` BLEU from the shortest to the longest group of trained lengths, holds.
     """
 
-    budget: Positive = 24.0
+    budget: Positive = 45.0
     pairs: Size | None = 40_000
     sentences: Size = 300
     width: Size = 64
@@ -78,6 +92,9 @@ class Bottleneck(Translators, kind="bottleneck"):
         head = LinearHead(tied=True, bias=True)
         return Recurrent(vocabulary=vocabulary, width=self.width, hidden=hidden, reader=reader, head=head)
 
+    def most_tested(self) -> int:
+        return self.sentences * len(self.lengths)
+
     @cached_property
     def groups(self) -> Sequence[Group]:
         trained = self.tested() if self.even else self.tested()[:1]
@@ -103,29 +120,46 @@ class Bottleneck(Translators, kind="bottleneck"):
 
     def outcome(self, results: Results) -> Outcome:
         groups = next(iter(results.values()))[0]["groups"]
-        drawn = {name: bleu_by_group(trials) for name, trials in results.items()}
-        bleu = {name: [interval(one) for one in draws] for name, draws in drawn.items()}
+        scores = {name: bleu_by_group(trials) for name, trials in results.items()}
         trained = [place for place, group in enumerate(groups) if group["trained"]]
         first, last = trained[0], trained[-1]
-        changes = {name: interval(minus(draws[last], draws[first])) for name, draws in drawn.items()}
-        verdicts = {name: fall(bleu[name][first].value, change, self.tolerance) for name, change in changes.items()}
-        gaps = {name: interval(minus(draws[last], drawn[FIXED][last])) for name, draws in drawn.items()}
+        short, long = ({name: several[place] for name, several in scores.items()} for place in (first, last))
+        able = enough(short, 2 * self.tolerance)
+        changes = Contest({name: long[name] - short[name] for name in able}).together() if able else {}
+        verdicts = {
+            name: fall(short[name].value, changes[name], self.tolerance) if name in able else "too low"
+            for name in results
+        }
         span = f"from {groups[first]['name']} to {groups[last]['name']} words"
         conclusions = [
             *(
-                f"{said(verdicts[name], name, self.tolerance, 'length')}: {changes[name].signed()} BLEU {span}"
-                for name in results
+                about(
+                    f"{said(verdicts[name], name, self.tolerance, 'length')}: its BLEU changes by "
+                    f"{changes[name].signed()} {span}.",
+                    self.seeds,
+                )
+                for name in able
             ),
-            *(against(name, gaps[name], groups[last]["name"]) for name in results if name != FIXED),
-            sureness(self.seeds, f"up to {self.sentences} sentences of each length"),
+            *against(only(long, able), groups[last]["name"]),
+            *left_out(short, able),
+            *sureness(only(long, able), "BLEU", f"up to {self.sentences} sentences of each length"),
             *uneven(results),
         ]
+        by_group = [
+            Contest({name: several[place] for name, several in scores.items()}).alone() for place in range(len(groups))
+        ]
+        bleu = {name: [one[name] for one in by_group] for name in results}
         made = fairness(results)
         table = Table(
             "BLEU by words of the source; * lengths that were never trained on",
             ("", *FAIRNESS, *(group["name"] + ("" if group["trained"] else "*") for group in groups), "change"),
             [
-                [name, *made[name], *(f"{one.value:.1f}" for one in bleu[name]), changes[name].signed()]
+                [
+                    name,
+                    *made[name],
+                    *(f"{one.value:.1f}" for one in bleu[name]),
+                    changes[name].signed() if name in able else "–",
+                ]
                 for name in results
             ],
         )
@@ -133,13 +167,14 @@ class Bottleneck(Translators, kind="bottleneck"):
             name: {
                 **facts(trials),
                 "bleu": [one.plain() for one in bleu[name]],
-                "change": changes[name].plain(),
+                "change": changes[name].plain() if name in able else None,
                 "verdict": verdicts[name],
             }
             for name, trials in results.items()
         }
         panels = [("BLEU by length of the source", self.chart(groups, bleu))]
-        return Outcome([table], panels, conclusions, {"groups": groups, "contestants": found})
+        values = {"groups": groups, "contestants": found, "noise": noise(only(long, able))}
+        return Outcome([table], panels, conclusions, values)
 
     def chart(self, groups: Sequence[Mapping[str, object]], bleu: Mapping[str, Sequence[Interval]]) -> str:
         series = [
@@ -151,8 +186,17 @@ class Bottleneck(Translators, kind="bottleneck"):
         return curves(series, "words of the source", "BLEU by length", names=names, from_zero=True, mark=mark)
 
 
-def against(name: str, gap: Interval, words: str) -> str:
-    found = compared(gap)
-    if found == "not decided":
-        return f"which of {name} and {FIXED} is better at {words} words is not decided: {gap.signed()} BLEU"
-    return f"at {words} words {name} is {found} than {FIXED}: {gap.signed()} BLEU"
+def against(scores: Mapping[str, Score], words: str) -> list[str]:
+    """How much better than the fixed context the others are on the longest sentences."""
+    if FIXED not in scores:
+        return []
+    contest = Contest(scores)
+    found = []
+    for name, gap in contest.against(FIXED).items():
+        verdict = compared(gap)
+        if verdict == "not decided":
+            told = f"it is not decided at {words} words which of {name} and {FIXED} is better: {gap.signed()} BLEU."
+        else:
+            told = f"{name} is {verdict} than {FIXED} at {words} words: by {gap.signed()} BLEU."
+        found.append(about(told, contest.seeds))
+    return found

@@ -1,4 +1,4 @@
-"""What the comparisons of translators have in common: who is fair to whom, who is better, and how sure that is."""
+"""What comparisons have in common: how fair they were, who is better, how sure that is, in sentences."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from regard.lab.experiment import Result, Results
-from regard.lab.statistics import Draws, Interval, Resampling, bleu, compared, interval, minus
+from regard.lab.statistics import Contest, Interval, Resampling, Score, bleu, compared
 from regard.page.chart import Point
 
 FAIRNESS = ("parameters", "steps", "seconds")
 UNEVEN = 1.15  # times as long
+LEAST_BLEU = 10.0  # below it a translator has learnt too little to be compared
 
 
 def fairness(results: Results) -> dict[str, list[str]]:
@@ -34,8 +35,8 @@ def uneven(results: Results) -> list[str]:
     if len({one["steps"] for one in trials}) == 1 or max(seconds) < UNEVEN * min(seconds):
         return []
     return [
-        f"the machine was busy: steps were planned for equal times, but took from {min(seconds):.0f} to "
-        f"{max(seconds):.0f} seconds a trial"
+        f"The machine was busy: steps were planned for equal times, but took from {min(seconds):.0f} to "
+        f"{max(seconds):.0f} seconds a trial."
     ]
 
 
@@ -44,44 +45,101 @@ def facts(trials: Sequence[Result]) -> dict[str, list[Any]]:
     return {key: [trial[key] for trial in trials] for key in ("parameters", "steps", "seconds", "pace", "loss")}
 
 
-def bleu_by_group(trials: Sequence[Result]) -> list[Draws]:
-    """The BLEU of each group of test sentences; those of one group are drawn alike for every contestant."""
+def bleu_by_group(trials: Sequence[Result]) -> list[Score]:
+    """The BLEU of each group of test sentences; those of one group are resampled alike for every contestant."""
     counts = np.array([trial["counts"] for trial in trials])  # (seeds, N, 10)
     ends = np.cumsum([group["sentences"] for group in trials[0]["groups"]])
     parts = np.split(counts, ends[:-1], axis=1)
     return [Resampling(part.shape[1], seed=number)(bleu, part) for number, part in enumerate(parts)]
 
 
-def ranked(drawn: Mapping[str, Draws], what: str, higher: bool = True) -> str:
-    """Who is best by a score, who cannot be told from the best, and by how much the others are worse."""
-    order = sorted(drawn, key=lambda name: drawn[name][0], reverse=higher)
-    best = order[0]
-    gaps = {name: interval(minus(drawn[name], drawn[best])) for name in order[1:]}
-    alike = [f"{name} ({gap.signed()})" for name, gap in gaps.items() if compared(gap) == "not decided"]
-    worse = [f"{name} ({gap.signed()})" for name, gap in gaps.items() if compared(gap) != "not decided"]
-    parts = [f"{'highest' if higher else 'lowest'} {what}: {best}, {interval(drawn[best])}"]
-    if alike:
-        parts.append(f"not decided against {', '.join(alike)}")
+# --- what follows, in sentences ---------------------------------------------------------------------------------------
+
+
+def enough(scores: Mapping[str, Score], least: float = LEAST_BLEU) -> list[str]:
+    """Who learnt enough to be compared."""
+    return [name for name, score in scores.items() if score.value >= least]
+
+
+def only(scores: Mapping[str, Score], names: Sequence[str]) -> dict[str, Score]:
+    return {name: score for name, score in scores.items() if name in names}
+
+
+def left_out(scores: Mapping[str, Score], names: Sequence[str], what: str = "BLEU") -> list[str]:
+    """A sentence about those that are not among these names, because they learnt too little."""
+    out = [f"{name} ({score.value:.1f} {what})" for name, score in scores.items() if name not in names]
+    return [f"{capitalised(listed(out))} learnt too little to be compared."] if out else []
+
+
+def ranked(scores: Mapping[str, Score], what: str, higher: bool = True) -> list[str]:
+    """Who is best by a score, by how much the others are worse, and who cannot be told from the best."""
+    if len(scores) < 2:
+        return []
+    contest = Contest(scores)
+    gaps = contest.differences()
+    best, *others = sorted(scores, key=lambda name: scores[name].value, reverse=higher)
+    parts = [f"the {'highest' if higher else 'lowest'} {what} is that of {best}: {contest.alone()[best]}."]
+    found = {name: compared(gaps[name, best]) for name in others}
+    worse = [f"{name} ({gaps[name, best].signed()})" for name in others if found[name] != "not decided"]
+    alike = [f"{name} ({gaps[name, best].signed()})" for name in others if found[name] == "not decided"]
     if worse:
-        parts.append(f"{'lower' if higher else 'higher'}: {', '.join(worse)}")
-    return "; ".join(parts)
+        parts.append(f"It is {'lower' if higher else 'higher'} with {listed(worse)}.")
+    if alike:
+        parts.append(f"The difference is not decided for {listed(alike)}.")
+    return [about(" ".join(parts), contest.seeds)]
 
 
 def said(verdict: str, name: str, tolerance: float, along: str) -> str:
-    """A verdict of `fall` in words."""
+    """A verdict of `fall` as the beginning of a sentence."""
     return {
         "falls": f"{name} falls with {along}",
         "holds": f"{name} holds (it loses less than {tolerance:g})",
         "not decided": f"whether {name} falls with {along} is not decided",
-        "too low": f"{name} learnt too little to tell",
     }[verdict]
 
 
-def sureness(seeds: int, sentences: str) -> str:
-    """What the intervals cover."""
-    if seeds == 1:
-        return f"intervals: 95%, over {sentences}; of one seed, so another may differ by more"
-    return f"intervals: 95%, over {sentences} and {seeds} seeds"
+def about(sentence: str, seeds: int) -> str:
+    """A sentence about the models, or with one seed about these runs alone."""
+    return capitalised(f"in these runs {sentence}" if seeds == 1 else sentence)
+
+
+def sureness(scores: Mapping[str, Score], unit: str, tested: str) -> list[str]:
+    """What the intervals cover, and how small a difference is lost in the noise."""
+    if not scores:
+        return []
+    contest = Contest(scores)
+    floor = contest.noise()
+    if contest.seeds == 1:
+        sentences = [
+            "There is one seed: this is said of these runs and not of the models, which another seed may rank "
+            "otherwise (--seeds 3 tells more).",
+            f"Intervals are of 95%, over {tested}.",
+        ]
+    else:
+        sentences = [
+            f"Intervals are of 95%, over {tested} and {contest.seeds} seeds; those of a verdict hold for all "
+            "contestants at once.",
+            f"Seeds of one contestant scatter by {floor.seed_deviation:.1f} {unit} (standard deviation).",
+        ]
+    if len(scores) > 1:
+        who = "Runs" if contest.seeds == 1 else "Contestants"
+        sentences.append(f"{who} that differ by less than about {floor.decided:.1f} {unit} are not told apart.")
+    return [" ".join(sentences)]
+
+
+def noise(scores: Mapping[str, Score]) -> dict[str, float] | None:
+    """The floor of a comparison, as `results.json` states it."""
+    return vars(Contest(scores).noise()) if scores else None
+
+
+def listed(names: Sequence[str]) -> str:
+    """As people list them: a, b and c."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def point(x: float, one: Interval) -> Point:

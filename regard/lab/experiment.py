@@ -50,13 +50,14 @@ class Outcome:
 @dataclass(frozen=True)
 class Experiment(Part, family="experiment"):
     """A fair comparison. `budget` is how many minutes all trials train together, `seeds` how often each contestant is
-    tried."""
+    tried: with one seed nothing follows about the models."""
 
     budget: Positive = 10.0
-    seeds: Size = 2
+    seeds: Size = 3
 
-    def minutes(self) -> float:
-        """About how long it takes: the budget, and what preparing and measuring adds."""
+    def minutes(self) -> float | None:
+        """About how long it takes on a quiet machine: the budget, and what preparing and measuring adds. None if only
+        timing tells, because a number of steps was asked for."""
         return self.budget
 
     def trials(self, folder: Path, say: Say) -> Sequence[Trial]:

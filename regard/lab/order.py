@@ -11,11 +11,26 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from regard.config import ConfigError, Positive, Size
-from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, point, ranked, sureness, uneven
+from regard.lab.comparison import (
+    FAIRNESS,
+    about,
+    bleu_by_group,
+    enough,
+    facts,
+    fairness,
+    left_out,
+    listed,
+    noise,
+    only,
+    point,
+    ranked,
+    sureness,
+    uneven,
+)
 from regard.lab.experiment import Outcome, Results, Table
 from regard.lab.lengths import Group
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Draws, compared, interval, minus
+from regard.lab.statistics import Contest, Score, compared
 from regard.lab.translators import Translators
 from regard.models import EncoderDecoder, ModelConfig
 from regard.nn.positions import (
@@ -43,8 +58,7 @@ class OrderOfWords(Translators, kind="order"):
     and decoder; its feed-forward makes all of equal size. Tested on `sentences` of the trained lengths and as many that
     are longer than any of them. A learned table has so many `places`."""
 
-    budget: Positive = 18.0
-    seeds: Size = 1
+    budget: Positive = 36.0
     sentences: Size = 200
     width: Size = 64
     layers: Size = 2
@@ -83,6 +97,9 @@ class OrderOfWords(Translators, kind="order"):
             model, encoder=replace(model.encoder, position=scheme), decoder=replace(model.decoder, position=scheme)
         )
 
+    def most_tested(self) -> int:
+        return 2 * self.sentences
+
     @cached_property
     def groups(self) -> Sequence[Group]:
         within, beyond = (list(self.held_out(split, self.sentences)) for split in self.tested())
@@ -91,51 +108,54 @@ class OrderOfWords(Translators, kind="order"):
     # --- what follows ---
 
     def outcome(self, results: Results) -> Outcome:
-        drawn = {name: bleu_by_group(trials) for name, trials in results.items()}
-        within, beyond = ({name: draws[place] for name, draws in drawn.items()} for place in range(2))
+        groups = {name: bleu_by_group(trials) for name, trials in results.items()}
+        within, beyond = ({name: scores[place] for name, scores in groups.items()} for place in range(2))
+        able = enough(within)
         conclusions = [
-            ranked(within, "BLEU within the trained lengths"),
-            ranked(beyond, "BLEU beyond them"),
-            worth(within),
-            sureness(self.seeds, f"{self.sentences} sentences of each kind"),
+            *ranked(only(within, able), "BLEU within the trained lengths"),
+            *ranked(only(beyond, able), "BLEU beyond them"),
+            *worth(only(within, able)),
+            *left_out(within, able),
+            *sureness(only(within, able), "BLEU", f"{self.sentences} sentences of each kind"),
             *uneven(results),
         ]
+        inside, outside = Contest(within).alone(), Contest(beyond).alone()
+        changes = Contest({name: beyond[name] - within[name] for name in results}).alone()
         made = fairness(results)
         table = Table(
             "BLEU of a Transformer by its positions, within and beyond the trained lengths",
             ("", *FAIRNESS, "within", "beyond", "change"),
-            [
-                [
-                    name,
-                    *made[name],
-                    str(interval(within[name])),
-                    str(interval(beyond[name])),
-                    interval(minus(beyond[name], within[name])).signed(),
-                ]
-                for name in results
-            ],
+            [[name, *made[name], str(inside[name]), str(outside[name]), changes[name].signed()] for name in results],
         )
-        rows = [(name, [point(0, one) for one in map(interval, drawn[name])]) for name in results]
+        rows = [(name, [point(0, inside[name]), point(0, outside[name])]) for name in results]
         chart = intervals(rows, ("within the trained lengths", "beyond them"), "BLEU", "BLEU by position scheme")
         found = {
             name: {
                 **facts(trials),
-                "within": interval(within[name]).plain(),
-                "beyond": interval(beyond[name]).plain(),
-                "change": interval(minus(beyond[name], within[name])).plain(),
+                "within": inside[name].plain(),
+                "beyond": outside[name].plain(),
+                "change": changes[name].plain(),
             }
             for name, trials in results.items()
         }
-        return Outcome([table], [("BLEU by position scheme", chart)], conclusions, {"contestants": found})
+        values = {"contestants": found, "noise": noise(only(within, able))}
+        return Outcome([table], [("BLEU by position scheme", chart)], conclusions, values)
 
 
-def worth(drawn: Mapping[str, Draws]) -> str:
+def worth(scores: Mapping[str, Score]) -> list[str]:
     """Which schemes are better than none, which are not told from it, which are worse."""
-    gaps = {name: interval(minus(one, drawn[NONE])) for name, one in drawn.items() if name != NONE}
-    said = {"higher": "better than none", "not decided": "not decided against none", "lower": "worse than none"}
+    if NONE not in scores or len(scores) < 2:
+        return []
+    contest = Contest(scores)
+    gaps = contest.against(NONE)
+    said = {
+        "higher": "better than that of no positions with",
+        "not decided": "not told from that of no positions with",
+        "lower": "worse than that of no positions with",
+    }
     parts = []
     for found, words in said.items():
         names = [f"{name} ({gap.signed()})" for name, gap in gaps.items() if compared(gap) == found]
         if names:
-            parts.append(f"{words}: {', '.join(names)}")
-    return "within the trained lengths, " + "; ".join(parts)
+            parts.append(f"{words} {listed(names)}")
+    return [about(f"the BLEU within the trained lengths is {'; it is '.join(parts)}.", contest.seeds)]

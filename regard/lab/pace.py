@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
+from statistics import mean
 
 import torch
 
@@ -22,34 +23,38 @@ STEPS, ROUNDS = 6, 4  # so many steps, so many times
 
 def paces(
     task: Task, models: Mapping[str, ModelConfig], training: Training, path: Path, say: Say
-) -> Mapping[str, float]:
-    """Seconds a step by name; kept in a file, so that an experiment that goes on plans as it did before.
+) -> tuple[Mapping[str, float], float]:
+    """Seconds a step by name, kept in a file, so that an experiment that goes on plans as it did before; and how many
+    times as long a step takes by the clock while the machine does other things, 1 where it was not measured now.
 
     The quickest of some rounds counts, and on a CPU its own time alone: what else the machine does now must not decide
     who gets how many steps.
     A plan of steps, rather than a clock, keeps the schedule a function of the step: what is resumed is the same.
     """
-    if not path.exists():
-        say("timing a few steps of each contestant")
-        trainers = {}
-        device = choose_device(training.device)
-        for name, model in models.items():
-            torch.manual_seed(training.seed)
-            trainers[name] = Trainer(
-                Run(path.parent), task, model.build().to(device).train(), training, lambda record: None
-            )
-        batches = task.batches(training.batch_tokens, training.seed).iterate()
-        chosen = [indices for _, _, indices in islice(batches, STEPS)]
-        times: dict[str, list[float]] = {name: [] for name in models}
-        for _ in range(ROUNDS):
-            for name, trainer in trainers.items():
-                begun = clock(trainer.device)
-                for indices in chosen:
-                    trainer.step([indices])
-                times[name].append((clock(trainer.device) - begun) / STEPS)
-        found = {name: min(measured) for name, measured in times.items()}
-        write_text(path, json.dumps(found, indent=2) + "\n")
-    return read_json(path)
+    if path.exists():
+        return read_json(path), 1.0
+    say("timing a few steps of each contestant")
+    trainers = {}
+    device = choose_device(training.device)
+    for name, model in models.items():
+        torch.manual_seed(training.seed)
+        trainers[name] = Trainer(
+            Run(path.parent), task, model.build().to(device).train(), training, lambda record: None
+        )
+    batches = task.batches(training.batch_tokens, training.seed).iterate()
+    chosen = [indices for _, _, indices in islice(batches, STEPS)]
+    worked: dict[str, list[float]] = {name: [] for name in models}
+    took: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(ROUNDS):
+        for name, trainer in trainers.items():
+            begun, work_begun = time.perf_counter(), clock(trainer.device)
+            for indices in chosen:
+                trainer.step([indices])
+            worked[name].append((clock(trainer.device) - work_begun) / STEPS)
+            took[name].append((time.perf_counter() - begun) / STEPS)
+    found = {name: min(measured) for name, measured in worked.items()}
+    write_text(path, json.dumps(found, indent=2) + "\n")
+    return found, max(1.0, sum(map(mean, took.values())) / sum(found.values()))
 
 
 def clock(device: torch.device) -> float:

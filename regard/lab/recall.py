@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from regard.config import Config, ConfigError, Positive, Size
-from regard.lab.experiment import Result
-from regard.lab.statistics import ROUNDS, Draws, of_seeds
+from regard.lab.experiment import Results
+from regard.lab.statistics import RESAMPLED, Score
 from regard.models import Decoder, DecoderModel
 from regard.training.optimisers import AdamW, scale_rates
 from regard.training.schedules import StableDecay
@@ -112,15 +112,16 @@ class Learner:
         return [(int((right & (places == number)).sum()), int((places == number).sum())) for number in range(len(ends))]
 
 
-def recalled(trials: Sequence[Result]) -> list[Draws]:
-    """By distance, the mean accuracy over seeds in per cent: questions and seeds are drawn."""
-    counts = np.array([trial["recalled"] for trial in trials])  # (seeds, distances, 2)
+def recalled(results: Results) -> dict[str, list[Score]]:
+    """Of each contestant by distance: the accuracy in per cent; the questions are resampled."""
     random = np.random.default_rng(0)
-    found = []
-    for right, asked in zip(counts[..., 0].T, counts[..., 1].T, strict=True):
-        share = right / np.maximum(asked, 1)
-        draws = random.binomial(asked, share, size=(ROUNDS, len(share))) / np.maximum(asked, 1)
-        found.append((100 * float(share.mean()), 100 * of_seeds(draws, random)))
+    found: dict[str, list[Score]] = {}
+    for name, trials in results.items():
+        counts = np.array([trial["recalled"] for trial in trials])  # (seeds, distances, 2)
+        for right, asked in zip(counts[..., 0].T, counts[..., 1].T, strict=True):
+            share = right / np.maximum(asked, 1)
+            drawn = random.binomial(asked, share, size=(RESAMPLED, len(share))) / np.maximum(asked, 1)
+            found.setdefault(name, []).append(Score(100 * share, 100 * drawn.mean(1)))
     return found
 
 

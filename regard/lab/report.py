@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 from regard.checkpoint import write_text
-from regard.config import to_json
+from regard.config import leaves, to_dict, to_json
 from regard.lab.experiment import Experiment, Outcome, Table
 from regard.page.chart import sheet
 from regard.page.html import cards, code, folded, page, table
@@ -31,6 +33,19 @@ def aligned(one: Table) -> str:
     return "\n".join(row(line).rstrip() for line in lines)
 
 
+def command(experiment: Experiment) -> str:
+    """What runs the same experiment: its budget, its seeds, and whatever is not as usual."""
+    usual, chosen = (leaves(to_dict(one)) for one in (type(experiment)(), experiment))
+    told = {name: value for name, value in chosen.items() if name in ("budget", "seeds") or value != usual.get(name)}
+    words = [f"--{name.replace('_', '-')} {shlex.quote(written(value))}" for name, value in told.items()]
+    return " ".join([f"regard lab {experiment.kind}", *words])
+
+
+def written(value: object) -> str:
+    """A value as an option takes it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def write_report(experiment: Experiment, outcome: Outcome, folder: Path) -> None:
     """`figure.svg`, which stands alone, and `report.html` with everything."""
     write_text(folder / "figure.svg", sheet(outcome.panels))
@@ -39,6 +54,6 @@ def write_report(experiment: Experiment, outcome: Outcome, folder: Path) -> None
         ("What follows", said),
         ("Figure", cards(outcome.panels)),
         *((one.heading, table(one.header, one.rows)) for one in outcome.tables),
-        ("Do it again", code(f"regard lab {experiment.kind}") + folded("its options", code(to_json(experiment)))),
+        ("Do it again", code(command(experiment)) + folded("all options", code(to_json(experiment)))),
     ]
     write_text(folder / "report.html", page(experiment.kind, "an experiment of regard", sections))

@@ -12,10 +12,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from regard.config import Positive, Size
-from regard.lab.comparison import FAIRNESS, bleu_by_group, facts, fairness, point, ranked, sureness, uneven
+from regard.lab.comparison import (
+    FAIRNESS,
+    bleu_by_group,
+    enough,
+    facts,
+    fairness,
+    left_out,
+    listed,
+    noise,
+    only,
+    point,
+    ranked,
+    sureness,
+    uneven,
+)
 from regard.lab.experiment import Outcome, Result, Results, Table
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Draws, Resampling, error_rate, interval
+from regard.lab.statistics import Contest, Interval, Resampling, Score, error_rate
 from regard.lab.translators import Translators
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau
@@ -35,8 +49,7 @@ class Scores(Translators, kind="scores"):
     """A recurrent translator with Bahdanau's attention, `width` wide; with the additive score its states are `hidden`
     wide, with another so much wider or narrower that all are of equal size. Location-based attention knows `places`."""
 
-    budget: Positive = 24.0
-    seeds: Size = 1
+    budget: Positive = 36.0
     sentences: Size = 300
     width: Size = 64
     hidden: Size = 96
@@ -85,59 +98,55 @@ class Scores(Translators, kind="scores"):
         bleu = {name: bleu_by_group(trials)[0] for name, trials in results.items()}
         errors = {name: errors_of(trials) for name, trials in results.items() if trials[0]["links"]}
         paces = {name: 1000 * min(one["pace"] for one in trials) for name, trials in results.items()}
-        conclusions = [ranked(bleu, "BLEU")]
-        if errors:
-            conclusions.append(ranked(errors, "alignment error in per cent", higher=False))
-        conclusions += [
+        able = enough(bleu)
+        tested = f"{len(next(iter(results.values()))[0]['counts'])} sentences"
+        conclusions = [
+            *ranked(only(bleu, able), "BLEU"),
+            *ranked(only(errors, able), "alignment error in per cent", higher=False),
+            *left_out(bleu, able),
             quickest(paces),
-            sureness(self.seeds, f"{len(next(iter(results.values()))[0]['counts'])} sentences"),
+            *sureness(only(bleu, able), "BLEU", tested),
             *uneven(results),
         ]
+        of_bleu, of_errors = Contest(bleu).alone(), Contest(errors).alone() if errors else {}
         made = fairness(results)
         table = Table(
             "Scores of attention in a recurrent translator",
             ("", *FAIRNESS, "ms a step", "BLEU", "alignment error %"),
             [
-                [
-                    name,
-                    *made[name],
-                    f"{paces[name]:.0f}",
-                    str(interval(bleu[name])),
-                    str(interval(errors[name])) if name in errors else "–",
-                ]
+                [name, *made[name], f"{paces[name]:.0f}", str(of_bleu[name]), str(of_errors.get(name, "–"))]
                 for name in results
             ],
         )
-        panels = [("BLEU", dots(bleu, "BLEU"))]
+        panels = [("BLEU", dots(of_bleu, "BLEU"))]
         if errors:
-            panels.append(("Alignment error", dots(errors, "links that are wrong, %")))
+            panels.append(("Alignment error", dots(of_errors, "links that are wrong, %")))
         times = [(name, [Point(0, pace)]) for name, pace in paces.items()]
         panels.append(("Time of a training step", intervals(times, (), "ms", "time of a step", digits=0)))
         found = {
             name: {
                 **facts(trials),
-                "bleu": interval(bleu[name]).plain(),
-                "alignment_error": interval(errors[name]).plain() if name in errors else None,
+                "bleu": of_bleu[name].plain(),
+                "alignment_error": of_errors[name].plain() if name in errors else None,
             }
             for name, trials in results.items()
         }
-        return Outcome([table], panels, conclusions, {"contestants": found})
+        return Outcome([table], panels, conclusions, {"contestants": found, "noise": noise(only(bleu, able))})
 
 
-def errors_of(trials: Sequence[Result]) -> Draws:
+def errors_of(trials: Sequence[Result]) -> Score:
     links = np.array([trial["links"] for trial in trials])  # (seeds, N, 2)
     return Resampling(links.shape[1])(error_rate, links)
 
 
 def quickest(paces: Mapping[str, float]) -> str:
     """How long a step takes, beside the quickest."""
-    order = sorted(paces, key=lambda name: paces[name])
-    first = order[0]
-    others = ", ".join(f"{name} {paces[name] / paces[first]:.2f}" for name in order[1:])
-    return f"quickest step: {first}, {paces[first]:.0f} ms; times as long: {others}"
+    first, *others = sorted(paces, key=lambda name: paces[name])
+    times = [f"{name} {paces[name] / paces[first]:.2f}" for name in others]
+    beside = f"; it takes {listed(times)} times as long" if others else ""
+    return f"The quickest training step is that of {first}, {paces[first]:.0f} ms{beside}."
 
 
-def dots(drawn: Mapping[str, Draws], label: str) -> str:
-    found = {name: interval(one) for name, one in drawn.items()}
+def dots(found: Mapping[str, Interval], label: str) -> str:
     rows = [(name, [point(0, one)]) for name, one in found.items()]
     return intervals(rows, (), label, label)

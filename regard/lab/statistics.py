@@ -1,24 +1,26 @@
-"""How sure a number is: intervals by resampling sentences and seeds, and what may be said of them."""
+"""How sure a number is: intervals over test sentences and seeds, and which verdicts they allow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 Numbers = np.ndarray[Any, Any]
-Draws = tuple[float, Numbers]  # a value, and what resampling made of it (ROUNDS,)
 
-ROUNDS = 1000
-SURE = 95  # per cent
+RESAMPLED = 1_000  # test sets that are drawn from the test sentences
+DRAWS = 10_000  # draws of the error of a mean: each resampled test set is met so many times with other seeds
+LEVEL = 0.95  # of all intervals
 ORDERS = 4  # of n-grams that BLEU counts
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value, and where it lies in 95 of 100 resamplings."""
+    """A value, and where it lies with a probability of `LEVEL`."""
 
     value: float
     low: float
@@ -32,13 +34,6 @@ class Interval:
 
     def plain(self) -> dict[str, float]:
         return {"value": self.value, "low": self.low, "high": self.high}
-
-
-def interval(drawn: Draws) -> Interval:
-    """Where the draws of a value lie."""
-    value, draws = drawn
-    low, high = np.percentile(draws, [(100 - SURE) / 2, (100 + SURE) / 2])
-    return Interval(float(value), float(low), float(high))
 
 
 # --- verdicts ---------------------------------------------------------------------------------------------------------
@@ -61,36 +56,153 @@ def compared(difference: Interval) -> str:
     return "lower" if difference.high < 0 else "not decided"
 
 
-# --- resampling -------------------------------------------------------------------------------------------------------
+# --- what a contestant reached ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Score:
+    """One quantity of one contestant: with each seed (S,), and the mean over seeds on each resampled test set (R,)."""
+
+    seeds: Numbers
+    resampled: Numbers
+
+    @property
+    def value(self) -> float:
+        return float(self.seeds.mean())
+
+    def __sub__(self, other: Score) -> Score:
+        """The change from one quantity of a contestant to another: with the same seeds, on the same test sets."""
+        return Score(self.seeds - other.seeds, self.resampled - other.resampled)
 
 
 class Resampling:
-    """Draws of sentences that every contestant shares, so that differences are paired, and of each contestant's seeds.
+    """Test sets that are drawn from the test sentences, the same for every contestant, so that differences are paired.
+    Koehn 2004, "Statistical significance tests for machine translation evaluation"."""
 
-    With one seed only sentences are drawn: what another seed would give is then not in the interval. Koehn 2004.
+    def __init__(self, sentences: int, seed: int = 0) -> None:
+        random = np.random.default_rng(seed)
+        self.weights = random.multinomial(sentences, np.full(sentences, 1 / sentences), size=RESAMPLED)  # (R, N)
+
+    def __call__(self, score: Callable[[Numbers], Numbers], counts: Numbers) -> Score:
+        """A score of summed counts (…, C) → (…), from those of each seed and sentence (S, N, C)."""
+        resampled = np.stack([score(self.weights @ one) for one in counts])  # (S, R)
+        return Score(np.asarray(score(counts.sum(1)), dtype=float), resampled.mean(0))
+
+
+# --- contestants beside each other ------------------------------------------------------------------------------------
+
+
+class Contest:
+    """One quantity of several contestants, with the error of each mean and of each difference.
+
+    Two errors add up. That of the test sentences is resampled, and paired. That of the seeds is normal; its variance
+    is estimated, which a draw of chi-squared accounts for as Student's t does. Two or three seeds say too little of one
+    contestant's variance, so the mean variance of all contestants counts, or its own where that is larger. Contestants
+    are compared all at once: the largest of all errors, each in units of its own deviation, sets how wide the intervals
+    are (Tukey's studentised range; Westfall and Young 1993), so that all verdicts of a question are right together with
+    a probability of `LEVEL`.
+
+    With one seed only the test sentences are drawn, and the intervals are those of these runs, not of the models.
     """
 
-    def __init__(self, sentences: int, rounds: int = ROUNDS, seed: int = 0) -> None:
-        random = np.random.default_rng(seed)
-        self.weights = random.multinomial(sentences, np.full(sentences, 1 / sentences), size=rounds)  # (R, N)
-        self.random = random
+    def __init__(self, scores: Mapping[str, Score], seed: int = 0) -> None:
+        self.scores = scores
+        self.seeds = len(next(iter(scores.values())).seeds)
+        errors = [one.resampled - one.resampled.mean() for one in scores.values()]
+        self.sentence_errors = np.stack(errors)  # (K, R)
+        self.random_seed = seed
 
-    def __call__(self, score: Callable[[Numbers], Numbers], counts: Numbers) -> Draws:
-        """The mean over seeds of a score of summed counts (…, C) → (…), from those of each sentence (seeds, N, C)."""
-        drawn = np.stack([score(self.weights @ one) for one in counts], 1)  # (R, seeds)
-        return float(score(counts.sum(1)).mean()), of_seeds(drawn, self.random)
+    @cached_property
+    def seed_variance(self) -> Numbers:
+        """(K,): of one seed of each contestant; nothing where there is one seed."""
+        if self.seeds == 1:
+            return np.zeros(len(self.scores))
+        own = np.array([one.seeds.var(ddof=1) for one in self.scores.values()])
+        found: Numbers = np.maximum(own, own.mean())
+        return found
+
+    @cached_property
+    def errors(self) -> Numbers:
+        """(K, DRAWS): what the error of each mean may be."""
+        contestants, resampled = self.sentence_errors.shape
+        times = -(-DRAWS // resampled)
+        drawn: Numbers = np.tile(self.sentence_errors, times)[:, :DRAWS]
+        if self.seeds == 1:
+            return drawn
+        random = np.random.default_rng(self.random_seed)
+        freedom = contestants * (self.seeds - 1)
+        spread = np.sqrt(freedom / random.chisquare(freedom, DRAWS) / self.seeds)  # (DRAWS,)
+        normal = random.standard_normal((contestants, DRAWS))
+        found: Numbers = drawn + np.sqrt(self.seed_variance)[:, None] * spread * normal
+        return found
+
+    def alone(self) -> dict[str, Interval]:
+        """Each contestant by itself, as a table states it."""
+        ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+        return {
+            name: Interval(one.value, *(float(one.value + end) for end in np.quantile(errors, ends)))
+            for (name, one), errors in zip(self.scores.items(), self.errors, strict=True)
+        }
+
+    def together(self) -> dict[str, Interval]:
+        """Each contestant, so wide that all intervals hold at once."""
+        contrasts = np.eye(len(self.scores))
+        return dict(zip(self.scores, self.simultaneous(contrasts), strict=True))
+
+    def differences(self) -> dict[tuple[str, str], Interval]:
+        """By how much the first of two is above the second, for every two, so wide that all hold at once."""
+        names = list(self.scores)
+        pairs = list(combinations(range(len(names)), 2))
+        found = self.simultaneous(np.array([contrast(one, other, len(names)) for one, other in pairs]))
+        both = {}
+        for (one, other), gap in zip(pairs, found, strict=True):
+            both[names[one], names[other]] = gap
+            both[names[other], names[one]] = Interval(-gap.value, -gap.high, -gap.low)
+        return both
+
+    def against(self, reference: str) -> dict[str, Interval]:
+        """By how much the others are above one of them, so wide that all hold at once (Dunnett 1955)."""
+        names = list(self.scores)
+        others = [name for name in names if name != reference]
+        contrasts = [contrast(names.index(name), names.index(reference), len(names)) for name in others]
+        return dict(zip(others, self.simultaneous(np.array(contrasts)), strict=True)) if others else {}
+
+    def simultaneous(self, contrasts: Numbers) -> list[Interval]:
+        """Intervals of some sums of the contestants' values (M, K)."""
+        if not len(contrasts):
+            return []
+        values = contrasts @ np.array([one.value for one in self.scores.values()])
+        deviations = self.deviations(contrasts)
+        errors = np.abs(contrasts @ self.errors) / np.maximum(deviations, np.finfo(float).tiny)[:, None]
+        widths = np.quantile(errors.max(0), LEVEL) * deviations
+        return [Interval(float(v), float(v - w), float(v + w)) for v, w in zip(values, widths, strict=True)]
+
+    def deviations(self, contrasts: Numbers) -> Numbers:
+        """(M,): the standard error of each sum: of sentences, and of seeds."""
+        sentences = (contrasts @ self.sentence_errors).var(1)
+        seeds = (contrasts**2) @ self.seed_variance / self.seeds
+        found: Numbers = np.sqrt(sentences + seeds)
+        return found
+
+    def noise(self) -> Noise:
+        """How far seeds scatter, and how far apart two contestants must be to be told apart."""
+        widths = [gap.high - gap.value for gap in self.differences().values()]
+        return Noise(float(np.sqrt(self.seed_variance.min())), float(np.median(widths)) if widths else 0.0)
 
 
-def of_seeds(drawn: Numbers, random: np.random.Generator) -> Numbers:
-    """(R, seeds) → (R,): the mean of as many seeds, drawn with replacement."""
-    chosen = random.integers(0, drawn.shape[1], size=drawn.shape)
-    means: Numbers = np.take_along_axis(drawn, chosen, 1).mean(1)
-    return means
+@dataclass(frozen=True)
+class Noise:
+    """The floor of a comparison: the standard deviation of one seed, and the smallest difference that is decided."""
+
+    seed_deviation: float
+    decided: float
 
 
-def minus(one: Draws, other: Draws) -> Draws:
-    """The difference of two values that were drawn together."""
-    return one[0] - other[0], one[1] - other[1]
+def contrast(one: int, other: int, count: int) -> Numbers:
+    """(count,): one minus the other."""
+    weights = np.zeros(count)
+    weights[[one, other]] = 1, -1
+    return weights
 
 
 # --- BLEU from counts -------------------------------------------------------------------------------------------------

@@ -18,12 +18,12 @@ import torch
 
 from regard.checkpoint import read_json, write_text
 from regard.config import ConfigError, Positive, Size
-from regard.lab.comparison import point, ranked, said, sureness
+from regard.lab.comparison import about, enough, left_out, listed, only, point, ranked, said, sureness
 from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Table, Trial
 from regard.lab.measuring import alone, chain, kept_bytes, reach, timed
 from regard.lab.pace import clock
 from regard.lab.recall import Learner, Learning, Recall, ranges, recalled
-from regard.lab.statistics import Draws, fall, interval, minus
+from regard.lab.statistics import Contest, Interval, fall
 from regard.models import Decoder
 from regard.nn.attention import MixerConfig, MultiHead
 from regard.nn.block import Block, Stack
@@ -48,8 +48,7 @@ class ThreeWays(Experiment, kind="three-ways"):
     `recall`, with as many steps each. Attention that keeps its weights, as it must to drop some of them, is measured
     beside."""
 
-    budget: Positive = 8.0
-    seeds: Size = 2
+    budget: Positive = 12.0
     width: Size = 64
     heads: Size = 4
     taps: Size = 5
@@ -70,8 +69,8 @@ class ThreeWays(Experiment, kind="three-ways"):
         if self.width % self.heads:
             raise ConfigError(f"width {self.width} is not divisible by {self.heads} heads")
 
-    def minutes(self) -> float:
-        return 2 + (self.budget if self.steps is None else 0)
+    def minutes(self) -> float | None:
+        return 2 + self.budget if self.steps is None else None
 
     def mixers(self) -> dict[str, MixerConfig]:
         return {
@@ -154,23 +153,41 @@ class ThreeWays(Experiment, kind="three-ways"):
     def outcome(self, results: Results) -> Outcome:
         measured = {name: trials[0] for name, trials in results.items()}
         learnt = {name: trials[1:] for name, trials in results.items() if len(trials) > 1}
-        drawn = {name: recalled(trials) for name, trials in learnt.items()}
+        scores = recalled(learnt)
         growth = {name: self.growth(one) for name, one in measured.items()}
         chance = 100 / self.recall.values
-        changes = {name: interval(minus(draws[-1], draws[0])) for name, draws in drawn.items()}
-        verdicts = {name: fall(drawn[name][0][0] - chance, change, TOLERANCE) for name, change in changes.items()}
+        near, far = ({name: several[place] for name, several in scores.items()} for place in (0, -1))
+        able = enough(near, chance + 2 * TOLERANCE)
+        changes = Contest({name: far[name] - near[name] for name in able}).together() if able else {}
+        verdicts = {
+            name: fall(near[name].value - chance, changes[name], TOLERANCE) if name in able else "too low"
+            for name in scores
+        }
+        by_distance = [
+            Contest({name: several[place] for name, several in scores.items()}).alone()
+            for place in range(len(self.distances))
+        ]
+        drawn = {name: [one[name] for one in by_distance] for name in scores}
         span = f"from distances up to {self.distances[0]} to those of {self.far()}"
+        asked = sum(asked for _, asked in learnt[ATTENTION][0]["recalled"])
         conclusions = [
-            "time grows with the power of the length: " + ", ".join(f"{n} {t:.2f}" for n, (t, _) in growth.items()),
-            "memory grows with the power: " + ", ".join(f"{n} {m:.2f}" for n, (_, m) in growth.items()),
-            f"operations in a row at {self.lengths[0]} and {self.lengths[-1]:,} tokens: "
-            + ", ".join(f"{name} {one['chain'][0]:,} and {one['chain'][-1]:,}" for name, one in measured.items()),
+            "Time grows with this power of the length: "
+            + listed([f"{n} {t:.2f}" for n, (t, _) in growth.items()])
+            + ".",
+            "Memory grows with this power: " + listed([f"{n} {m:.2f}" for n, (_, m) in growth.items()]) + ".",
+            f"Operations in a row at {self.lengths[0]} and {self.lengths[-1]:,} tokens: "
+            + listed([f"{name} {one['chain'][0]:,} and {one['chain'][-1]:,}" for name, one in measured.items()])
+            + ".",
             *(
-                f"recall, {said(verdicts[n], n, TOLERANCE, 'distance')}: {changes[n].signed()} points {span}"
-                for n in drawn
+                about(
+                    f"recall: {said(verdicts[n], n, TOLERANCE, 'distance')}: {changes[n].signed()} points {span}.",
+                    self.seeds,
+                )
+                for n in able
             ),
-            ranked({name: draws[-1] for name, draws in drawn.items()}, f"recall at distances of {self.far()}, %"),
-            sureness(self.seeds, f"{sum(asked for _, asked in learnt[ATTENTION][0]['recalled']):,} questions"),
+            *ranked(only(far, able), f"recall at distances of {self.far()} in per cent"),
+            *left_out(near, able, "% at the nearest"),
+            *sureness(only(far, able), "points", f"{asked:,} questions"),
         ]
         values = {
             "layers": {
@@ -187,7 +204,7 @@ class ThreeWays(Experiment, kind="three-ways"):
                     "steps": [one["steps"] for one in trials],
                     "seconds": [one["seconds"] for one in trials],
                     "parameters": trials[0]["parameters"],
-                    "accuracy": [interval(one).plain() for one in drawn[name]],
+                    "accuracy": [one.plain() for one in drawn[name]],
                     "verdict": verdicts[name],
                 }
                 for name, trials in learnt.items()
@@ -236,7 +253,7 @@ class ThreeWays(Experiment, kind="three-ways"):
             ],
         )
 
-    def recalls(self, learnt: Results, drawn: Mapping[str, Sequence[Draws]]) -> Table:
+    def recalls(self, learnt: Results, drawn: Mapping[str, Sequence[Interval]]) -> Table:
         return Table(
             f"Recall by distance in per cent; chance is {100 / self.recall.values:.1f}",
             ("", "parameters", "steps", *ranges(self.distances)),
@@ -245,13 +262,13 @@ class ThreeWays(Experiment, kind="three-ways"):
                     name,
                     f"{trials[0]['parameters']:,}",
                     f"{trials[0]['steps']:,}",
-                    *(str(interval(one)) for one in drawn[name]),
+                    *(str(one) for one in drawn[name]),
                 ]
                 for name, trials in learnt.items()
             ],
         )
 
-    def panels(self, measured: Mapping[str, Result], drawn: Mapping[str, Sequence[Draws]]) -> list[tuple[str, str]]:
+    def panels(self, measured: Mapping[str, Result], drawn: Mapping[str, Sequence[Interval]]) -> list[tuple[str, str]]:
         def grown(values: Mapping[str, Sequence[float]], label: str) -> str:
             series = [
                 Series(name, [Point(n, y) for n, y in zip(self.lengths, several, strict=True)])
@@ -265,8 +282,7 @@ class ThreeWays(Experiment, kind="three-ways"):
         sizes = {name: [size / 2**20 for size in one["kept"]] for name, one in measured.items()}
         chains = {name: one["chain"] for name, one in measured.items()}
         series = [
-            Series(name, [point(number, one) for number, one in enumerate(map(interval, several))])
-            for name, several in drawn.items()
+            Series(name, [point(number, one) for number, one in enumerate(several)]) for name, several in drawn.items()
         ]
         chance = [Point(number, 100 / self.recall.values) for number in range(len(self.distances))]
         names = list(enumerate(ranges(self.distances)))

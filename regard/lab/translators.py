@@ -35,6 +35,8 @@ from regard.training.session import Recipe, resume, write_recipe
 
 SAVED, APART = 4, 50  # times while a trial trains, and so many steps apart
 FEWEST = 10  # steps of a trial
+PREPARED = 1.0  # minutes, about, for tokenizer, tokens and timing
+VALIDATED, TRANSLATED = 8.0, 0.03  # seconds, about, that a trial's validations take, and a test sentence
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,17 @@ class Translators(Experiment):
         """What else than translations is measured."""
         return {}
 
-    def minutes(self) -> float:
+    def minutes(self) -> float | None:
+        return None if self.steps is not None else self.budget + self.around()
+
+    def most_tested(self) -> int:
+        """How many sentences each trial translates, at most."""
+        return self.sentences
+
+    def around(self) -> float:
+        """Minutes beside training: the corpus, and of each trial validating, saving and translating."""
         trials = len(self.contestants(self.pieces)) * self.seeds
-        return 1 + (self.budget if self.steps is None else 0) + 0.5 * trials
+        return PREPARED + trials * (VALIDATED + self.most_tested() * TRANSLATED) / 60
 
     def named(self, split: str, count: int | None) -> PairData:
         """Of the corpus, in the languages that were asked for or are its first."""
@@ -101,8 +111,10 @@ class Translators(Experiment):
         shared = folder / "data"
         task = self.task(shared).open(shared, say)
         models = self.contestants(Tokenizer.load(shared / "tokenizer.json").vocabulary)
-        pace = paces(task, models, self.training(seed=1, steps=100), folder / "pace.json", say)
+        pace, busy = paces(task, models, self.training(seed=1, steps=100), folder / "pace.json", say)
         seconds = 60 * self.budget / (len(models) * self.seeds)
+        planned = self.seeds * sum(self.planned(seconds, one) * one for one in pace.values()) / 60
+        say(f"about {planned * busy + self.around():.0f} minutes, as quick as the machine is now")
         return [
             Trial(name, seed, partial(self.trial, model, seed, self.planned(seconds, pace[name]), pace[name], shared))
             for seed in range(1, self.seeds + 1)

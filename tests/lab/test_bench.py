@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +14,15 @@ from xml.etree import ElementTree
 import pytest
 
 from regard.checkpoint import RunError
+from regard.cli.options import read_changes
+from regard.config import change
 from regard.lab import EXPERIMENTS, MINUTES, bench, find
+from regard.lab.bench import remaining
+from regard.lab.bottleneck import Bottleneck
 from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Table, Trial
-from regard.lab.report import text
+from regard.lab.report import command, text
+from regard.lab.scores import Scores
+from regard.nn.attention.scores import Additive
 from regard.page.chart import Point, Series, curves, intervals
 
 done: list[str] = []
@@ -65,14 +72,14 @@ def test_trials_run_seed_by_seed_and_a_finished_one_is_never_repeated(
 ) -> None:
     monkeypatch.setattr(Counting, "stop", "one two-2")
     with pytest.raises(KeyboardInterrupt):
-        bench.run(Counting(), tmp_path / "lab", say)
+        bench.run(Counting(seeds=2), tmp_path / "lab", say)
     assert done == ["one two-1", "three-1"]
     assert not (tmp_path / "lab" / "results.json").exists()
     monkeypatch.setattr(Counting, "stop", "")
-    outcome = bench.run(Counting(), tmp_path / "lab", say)
+    outcome = bench.run(Counting(seeds=2), tmp_path / "lab", say)
     assert done == ["one two-1", "three-1", "one two-2", "three-2"]
     assert outcome.tables[0].rows == [["one two", "[1, 3]"], ["three", "[2, 4]"]]
-    assert bench.run(Counting(), tmp_path / "lab", say) == outcome
+    assert bench.run(Counting(seeds=2), tmp_path / "lab", say) == outcome
     assert len(done) == 4
 
 
@@ -85,15 +92,35 @@ def test_results_figure_and_report_are_written(tmp_path: Path) -> None:
     assert figure.tag == "{http://www.w3.org/2000/svg}svg"
     page = (tmp_path / "report.html").read_text()
     assert "it was counted &amp; told" in page
-    assert "regard lab counting" in page
+    assert "regard lab counting --budget 10.0 --seeds 1<" in page
     assert "Values" in text(outcome)
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        Bottleneck(),
+        Bottleneck(score=Additive(), lengths=(10, 20), pairs=None, even=False, data="multi30k", languages="en-de"),
+        Scores(budget=12.5, seeds=2, steps=40),
+    ],
+)
+def test_the_command_of_a_report_asks_for_the_same_experiment(experiment: Experiment) -> None:
+    regard, lab, name, *words = shlex.split(command(experiment))
+    assert [regard, lab] == ["regard", "lab"]
+    assert {"--budget", "--seeds"} <= {*words}
+    assert change(find(name)(), read_changes(words)) == experiment
+
+
+def test_the_time_that_is_left_follows_from_the_trials_before() -> None:
+    assert remaining(["a", "b"], {}) == ""
+    assert remaining(["a", "b", "new"], {"a": 60.0, "b": 180.0}) == "; about 6 minutes left"
 
 
 def test_other_options_are_refused_unless_it_begins_anew(tmp_path: Path) -> None:
     bench.run(Counting(seeds=1), tmp_path, say)
     with pytest.raises(RunError, match="was begun with seeds 1, not 2: ask for the same to go on"):
-        bench.run(Counting(), tmp_path, say)
-    bench.run(Counting(), tmp_path, say, fresh=True)
+        bench.run(Counting(seeds=2), tmp_path, say)
+    bench.run(Counting(seeds=2), tmp_path, say, fresh=True)
     assert done == ["one two-1", "three-1", "one two-1", "three-1", "one two-2", "three-2"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -33,25 +34,42 @@ def result(*qualities: float) -> Result:
 
 
 def test_a_fall_is_told_from_none_and_from_what_is_not_decided() -> None:
-    falling, steady = [result(0.9, 0.3, 0.1)], [result(0.9, 0.9, 0.5)]
+    falling = [result(0.9, 0.3, 0.1), result(0.9, 0.31, 0.1)]
+    steady = [result(0.9, 0.9, 0.5), result(0.9, 0.89, 0.5)]
     two_minds = [result(0.9, 0.9, 0.5), result(0.9, 0.5, 0.5)]
-    outcome = Bottleneck(seeds=1).outcome({FIXED: falling, ATTENTION: steady, TRANSFORMER: two_minds})
-    verdicts = {name: one["verdict"] for name, one in outcome.values["contestants"].items()}
-    assert verdicts == {FIXED: "falls", ATTENTION: "holds", TRANSFORMER: "not decided"}
-    assert outcome.conclusions[0].startswith("fixed context falls with length: -")
-    assert "from 1–10 to 11–20 words" in outcome.conclusions[0]  # of trained lengths alone
-    assert "at 11–20 words attention is higher than fixed context: +" in outcome.conclusions[3]
-    assert "of one seed" in outcome.conclusions[-1]
+    verdicts = {}
+    for other in (steady, two_minds):
+        outcome = Bottleneck().outcome({FIXED: falling, ATTENTION: other})
+        verdicts[other is steady] = [one["verdict"] for one in outcome.values["contestants"].values()]
+        assert "from 1–10 to 11–20 words" in outcome.conclusions[0]  # of trained lengths alone
+        assert "21–40*" in outcome.tables[0].header
+    assert verdicts[True] == ["falls", "holds"]
+    assert verdicts[False][1] == "not decided"
+
+
+def test_one_seed_says_something_about_these_runs_alone() -> None:
+    falling, steady = [result(0.9, 0.3, 0.1)], [result(0.9, 0.9, 0.5)]
+    outcome = Bottleneck(seeds=1).outcome({FIXED: falling, ATTENTION: steady})
+    falls, holds, gap, sure = outcome.conclusions
+    assert falls.startswith("In these runs fixed context falls with length: its BLEU changes by -")
+    assert holds.startswith("In these runs attention holds")
+    assert gap.startswith("In these runs attention is higher than fixed context at 11–20 words: by +")
+    assert "not of the models" in sure
     slow = [{**falling[0], "steps": 20, "seconds": 90.0}]
     busy = Bottleneck(seeds=1).outcome({FIXED: falling, ATTENTION: slow})
     assert "took from 60 to 90 seconds" in busy.conclusions[-1]
-    assert "21–40*" in outcome.tables[0].header
 
 
-def test_what_learnt_nothing_is_not_said_to_hold() -> None:
-    outcome = Bottleneck().outcome({name: [result(0.01, 0.01, 0.01)] for name in (FIXED, ATTENTION)})
-    assert outcome.conclusions[0].startswith("fixed context learnt too little to tell")
-    assert "not decided" in outcome.conclusions[2]
+def test_what_learnt_nothing_is_not_said_to_hold_and_not_compared() -> None:
+    nothing, something = [result(0.01, 0.01, 0.01)] * 2, [result(0.9, 0.9, 0.9), result(0.9, 0.88, 0.9)]
+    outcome = Bottleneck().outcome({FIXED: nothing, ATTENTION: something, TRANSFORMER: something})
+    assert outcome.values["contestants"][FIXED]["verdict"] == "too low"
+    assert outcome.values["contestants"][FIXED]["change"] is None
+    told = [sentence for sentence in outcome.conclusions if FIXED in sentence.lower()]
+    assert len(told) == 1
+    assert re.match(r"Fixed context \(\d\.\d BLEU\) learnt too little to be compared\.$", told[0])
+    for everybody in (nothing, nothing * 2):
+        Bottleneck().outcome({FIXED: everybody, ATTENTION: everybody})
 
 
 def test_test_sentences_are_of_the_lengths_that_are_asked_for() -> None:
@@ -98,8 +116,10 @@ def test_the_command_goes_on_where_it_was_stopped_and_says_the_same_again(
     monkeypatch.setattr(Bottleneck, "measure", stopped)
     code, out, err = regard(*words)
     assert (code, out) == (130, "")
-    assert "about" in err.splitlines()[0]
-    assert "trial 3 of 3: Transformer, seed 1" in err
+    assert "same command" in err.splitlines()[0]
+    assert "trial 1 of 3: fixed context, seed 1\n" in err
+    assert re.search(r"trial 3 of 3: Transformer, seed 1; about \d+ minutes left\n", err)
+    assert re.search(r"about \d+ minutes, as quick as the machine is now\n", err)
     steps = {path: losses(Run(path.parent)) for path in folder.glob("trials/*/metrics.jsonl")}
     times = {path: path.stat().st_mtime_ns for path in folder.glob("trials/*/result.json")}
     assert (len(steps), len(times)) == (3, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,17 +44,44 @@ def result(quality: float, agreeing: int, pace: float = 0.1, seed: int = 0) -> R
 
 def test_the_best_score_is_named_with_those_that_cannot_be_told_from_it() -> None:
     outcome = Scores().outcome(
-        {"dot": [result(0.8, 7)], "additive": [result(0.795, 9, 0.15, seed=1)], "location": [result(0.3, 2)]}
+        {
+            "dot": [result(0.8, 7), result(0.8, 7, seed=2)],
+            "additive": [result(0.795, 9, 0.15, seed=1), result(0.795, 9, 0.15, seed=3)],
+            "location": [result(0.5, 2), result(0.5, 2, seed=4)],
+        }
     )
-    bleu, error, time, *_ = outcome.conclusions
-    assert bleu.startswith("highest BLEU: ")
-    assert "not decided against" in bleu
-    assert "lower: location (-" in bleu
-    assert error.startswith("lowest alignment error in per cent: additive, 10.0")
-    assert "higher: dot (+20.0" in error
-    assert time == "quickest step: dot, 100 ms; times as long: location 1.00, additive 1.50"
+    bleu, error, time, sure, *_ = outcome.conclusions
+    assert bleu.startswith("The highest BLEU is that of ")
+    assert "It is lower with location (-" in bleu
+    assert "The difference is not decided for " in bleu
+    assert error.startswith("The lowest alignment error in per cent is that of additive: 10.0")
+    assert "It is higher with dot (+20.0" in error
+    assert (
+        time
+        == "The quickest training step is that of dot, 100 ms; it takes location 1.00 and additive 1.50 times as long."
+    )
+    assert "are not told apart" in sure
+    assert outcome.values["noise"]["decided"] > outcome.values["noise"]["seed_deviation"] > 0
     assert outcome.values["contestants"]["dot"]["alignment_error"]["value"] == pytest.approx(30.0)
     assert [title for title, _ in outcome.panels] == ["BLEU", "Alignment error", "Time of a training step"]
+
+
+def test_one_seed_allows_no_verdict_about_models() -> None:
+    outcome = Scores(seeds=1).outcome({"dot": [result(0.9, 7)], "general": [result(0.6, 9, seed=1)]})
+    bleu, error, _, sure = outcome.conclusions
+    assert bleu.startswith("In these runs the highest BLEU is that of dot")
+    assert error.startswith("In these runs the lowest alignment error")
+    assert "of these runs and not of the models" in sure
+
+
+def test_who_learnt_too_little_is_not_ranked() -> None:
+    outcome = Scores(seeds=1).outcome(
+        {"dot": [result(0.9, 7)], "general": [result(0.8, 9, seed=1)], "location": [result(0.02, 2)]}
+    )
+    assert not any("location" in sentence for sentence in outcome.conclusions[:2])
+    assert re.match(r"Location \(\d\.\d BLEU\) learnt too little to be compared\.$", outcome.conclusions[2])
+    nobody = Scores(seeds=1).outcome({name: [result(0.02, 2)] for name in ("dot", "general")})
+    assert re.match(r"Dot \(.+\) and general \(.+\) learnt too little to be compared\.$", nobody.conclusions[0])
 
 
 def test_without_gold_alignments_there_is_no_error_rate() -> None:

@@ -131,7 +131,7 @@ def test_falling_and_holding_follow_from_the_answers() -> None:
     assert verdicts == {RECURRENCE: "falls", CONVOLUTION: "too low", ATTENTION: "holds"}
     assert outcome.values["layers"][KEPT]["time_power"] == pytest.approx(1.0)
     assert outcome.values["layers"][KEPT]["memory_power"] == pytest.approx(2.0)
-    assert any(sentence.startswith("recall, recurrence falls with distance: -70.0") for sentence in outcome.conclusions)
+    assert any("recall: recurrence falls with distance: -70.0" in sentence for sentence in outcome.conclusions)
     assert [row[-1] for row in outcome.tables[0].rows] == ["63", "16", "1", "1"]
 
 
