@@ -25,7 +25,7 @@ EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "plm": "regard.cli.evaluate_pretraining",
     "bilm": "regard.cli.evaluate_bilm",
 }
-PAIRS_ALONE = ("source", "target", "tokenised", "against", "with")  # options of translation
+PAIRS_ALONE = ("source", "target", "tokenised", "against", "with", "each")  # options of translation
 
 
 def add(verbs: Any) -> None:
@@ -48,7 +48,8 @@ def add(verbs: Any) -> None:
         "  regard evaluate runs/demo --data phrasebook --split test --count 500 --beam 5 --json\n"
         "  regard evaluate runs/reviews --data imdb --split valid\n"
         "  regard evaluate runs/tagger --data phrasebook --split test\n"
-        "  regard evaluate runs/minilm --data stsb --split valid\n",
+        "  regard evaluate runs/minilm --data stsb --split valid\n"
+        "  regard evaluate runs/three-seeds --data test.tsv --each --against runs/three-others\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -56,6 +57,12 @@ def add(verbs: Any) -> None:
     add_data(verb, "examples", "test")
     verb.add_argument(
         "--against", metavar="RUN", help="another run: a paired bootstrap says which differences are real"
+    )
+    verb.add_argument(
+        "--each",
+        action="store_true",
+        help="of a folder of several seeds: score each run by itself, and state their mean and deviation; without it "
+        "they translate together, as one",
     )
     verb.add_argument(
         "--tokenised", metavar="LANGUAGE", help="BLEU of lower-cased Moses tokens too, as many papers state it: de"
@@ -77,7 +84,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         raise ValueError(f"{options.run} was trained for the task {kind!r}, which has no scores of its own")
     if kind != "translate":
         for name in PAIRS_ALONE:
-            if getattr(options, name) is not None:
+            if getattr(options, name):
                 raise ValueError(f"--{name} is for translators; {options.run} was trained for the task {kind!r}")
     module = importlib.import_module(EVALUATORS[kind])
     result: dict[str, Any] = module.evaluate(options, rest)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.cli.evaluate_seeds import evaluate_each, table_of_seeds
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
 from regard.cli.progress import counting, say
@@ -24,6 +26,8 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks.translator import chosen_search
 
     search = chosen_search(**read_changes(rest))
+    if options.each:
+        return evaluate_each(options, search, read_pairs(options))
     translator = load_together(options.run, options)
     other = precise(load_translator(options.against), options) if options.against else None
     pairs = read_pairs(options)
@@ -46,6 +50,8 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
         "sentences per second": len(pairs) / seconds,
         "tokens per second": sum(map(len, translator.tokenizer.encode(found))) / seconds,
     }
+    if several := together(options.run, getattr(options, "with") or ()):
+        result["together"] = several
     gold = [pair for pair in pairs if pair.alignment]
     if gold and translator.reading is not None:
         result["alignment"] = alignment(translator, translator.reading, gold)
@@ -53,8 +59,20 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
         with counting(f"sentences translated by {options.against}", len(pairs)) as done:
             others = other.texts(sources, search, options.batch, done)
         compared = compare(found, others, references)
-        result["against"] = {"run": options.against, **{name: vars(one) for name, one in compared.items()}}
+        result["against"] = {
+            "run": options.against,
+            "together": together(options.against),
+            **{name: vars(one) for name, one in compared.items()},
+        }
     return result
+
+
+def together(run: str, others: Sequence[str] = ()) -> list[str]:
+    """The runs that translate together; none where one translates by itself."""
+    from regard.checkpoint import Run
+
+    found = [*(str(seed.path) for seed in Run(run).seeds() or [Run(run)]), *others]
+    return found if len(found) > 1 else []
 
 
 def read_pairs(options: argparse.Namespace) -> list[Pair]:
@@ -87,6 +105,8 @@ def alignment(translator: Any, reading: Reading, gold: list[Pair]) -> dict[str, 
 
 def table(result: dict[str, Any]) -> str:
     """For people to read."""
+    if "seeds" in result:
+        return table_of_seeds(result)
     lines = [f"{name:<16}{one['score']:6.2f}   {one['signature']}" for name, one in result["scores"].items()]
     if "alignment" in result:
         one = result["alignment"]
@@ -97,6 +117,9 @@ def table(result: dict[str, Any]) -> str:
     lines += [f"{row['words']:<23}{row['sentences']:>9}  {row['BLEU']:6.2f}" for row in result["by length"]]
     if "against" in result:
         lines += ["", against(result["against"])]
+    for one in (result, result.get("against", {})):
+        if names := one.get("together"):
+            lines += ["", f"{len(names)} runs translate together, as one: {', '.join(names)}; --each scores each run"]
     speed = f"{result['sentences per second']:.1f} sentences/s, {result['tokens per second']:,.0f} tokens/s"
     return "\n".join([*lines, "", f"{result['sentences']:,} sentences, {speed}; {searched(result['search'])}"])
 
@@ -108,9 +131,9 @@ def searched(search: dict[str, Any]) -> str:
 
 
 def against(result: dict[str, Any]) -> str:
-    lines = [f"against {result['run']} (paired bootstrap, 1,000 samples)"]
+    lines = [f"against {result['run']} (paired bootstrap, 1,000 samples; of these runs, other seeds may differ)"]
     for name, one in result.items():
-        if name != "run":
+        if name not in ("run", "together"):
             sure = "significant at 0.05" if one["p_value"] < 0.05 else "may be chance"
             lines.append(f"{name:<6}{one['value']:6.2f} beside {one['other']:6.2f}   p = {one['p_value']:.3f}, {sure}")
     return "\n".join(lines)

@@ -136,7 +136,7 @@ class Bottleneck(Translators, kind="bottleneck"):
                 about(
                     f"{said(verdicts[name], name, self.tolerance, 'length')}: its BLEU changes by "
                     f"{changes[name].signed()} {span}.",
-                    self.seeds,
+                    self.seeds == 1,
                 )
                 for name in able
             ),
@@ -198,5 +198,5 @@ def against(scores: Mapping[str, Score], words: str) -> list[str]:
             told = f"it is not decided at {words} words which of {name} and {FIXED} is better: {gap.signed()} BLEU."
         else:
             told = f"{name} is {verdict} than {FIXED} at {words} words: by {gap.signed()} BLEU."
-        found.append(about(told, contest.seeds))
+        found.append(about(told, contest.one_seed))
     return found

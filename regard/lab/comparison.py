@@ -86,7 +86,7 @@ def ranked(scores: Mapping[str, Score], what: str, higher: bool = True) -> list[
         parts.append(f"It is {'lower' if higher else 'higher'} with {listed(worse)}.")
     if alike:
         parts.append(f"The difference is not decided for {listed(alike)}.")
-    return [about(" ".join(parts), contest.seeds)]
+    return [about(" ".join(parts), contest.one_seed)]
 
 
 def said(verdict: str, name: str, tolerance: float, along: str) -> str:
@@ -98,9 +98,9 @@ def said(verdict: str, name: str, tolerance: float, along: str) -> str:
     }[verdict]
 
 
-def about(sentence: str, seeds: int) -> str:
+def about(sentence: str, one_seed: bool) -> str:
     """A sentence about the models, or with one seed about these runs alone."""
-    return capitalised(f"in these runs {sentence}" if seeds == 1 else sentence)
+    return capitalised(f"in these runs {sentence}" if one_seed else sentence)
 
 
 def sureness(scores: Mapping[str, Score], unit: str, tested: str) -> list[str]:
@@ -109,7 +109,7 @@ def sureness(scores: Mapping[str, Score], unit: str, tested: str) -> list[str]:
         return []
     contest = Contest(scores)
     floor = contest.noise()
-    if contest.seeds == 1:
+    if contest.one_seed:
         sentences = [
             "There is one seed: this is said of these runs and not of the models, which another seed may rank "
             "otherwise (--seeds 3 tells more).",
@@ -117,12 +117,12 @@ def sureness(scores: Mapping[str, Score], unit: str, tested: str) -> list[str]:
         ]
     else:
         sentences = [
-            f"Intervals are of 95%, over {tested} and {contest.seeds} seeds; those of a verdict hold for all "
+            f"Intervals are of 95%, over {tested} and {contest.seeds.max()} seeds; those of a verdict hold for all "
             "contestants at once.",
             f"Seeds of one contestant scatter by {floor.seed_deviation:.1f} {unit} (standard deviation).",
         ]
     if len(scores) > 1:
-        who = "Runs" if contest.seeds == 1 else "Contestants"
+        who = "Runs" if contest.one_seed else "Contestants"
         sentences.append(f"{who} that differ by less than about {floor.decided:.1f} {unit} are not told apart.")
     return [" ".join(sentences)]
 

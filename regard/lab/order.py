@@ -158,4 +158,4 @@ def worth(scores: Mapping[str, Score]) -> list[str]:
         names = [f"{name} ({gap.signed()})" for name, gap in gaps.items() if compared(gap) == found]
         if names:
             parts.append(f"{words} {listed(names)}")
-    return [about(f"the BLEU within the trained lengths is {'; it is '.join(parts)}.", contest.seeds)]
+    return [about(f"the BLEU within the trained lengths is {'; it is '.join(parts)}.", contest.one_seed)]

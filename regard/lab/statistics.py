@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.bleu import BLEU
 
 Numbers = np.ndarray[Any, Any]
 
@@ -102,23 +105,29 @@ class Contest:
     are (Tukey's studentised range; Westfall and Young 1993), so that all verdicts of a question are right together with
     a probability of `LEVEL`.
 
-    With one seed only the test sentences are drawn, and the intervals are those of these runs, not of the models.
+    With one seed of each only the test sentences are drawn: the intervals are those of these runs, not of the models.
     """
 
     def __init__(self, scores: Mapping[str, Score], seed: int = 0) -> None:
         self.scores = scores
-        self.seeds = len(next(iter(scores.values())).seeds)
+        self.seeds = np.array([len(one.seeds) for one in scores.values()])  # (K,)
+        self.freedom = int((self.seeds - 1).sum())  # degrees of freedom of the variance of seeds
         errors = [one.resampled - one.resampled.mean() for one in scores.values()]
         self.sentence_errors = np.stack(errors)  # (K, R)
         self.random_seed = seed
 
+    @property
+    def one_seed(self) -> bool:
+        """Whether nothing is known of other seeds."""
+        return self.freedom == 0
+
     @cached_property
     def seed_variance(self) -> Numbers:
-        """(K,): of one seed of each contestant; nothing where there is one seed."""
-        if self.seeds == 1:
+        """(K,): of one seed of each contestant; nothing where nothing is known of other seeds."""
+        if self.one_seed:
             return np.zeros(len(self.scores))
-        own = np.array([one.seeds.var(ddof=1) for one in self.scores.values()])
-        found: Numbers = np.maximum(own, own.mean())
+        own = np.array([one.seeds.var(ddof=1) if len(one.seeds) > 1 else 0.0 for one in self.scores.values()])
+        found: Numbers = np.maximum(own, (own * (self.seeds - 1)).sum() / self.freedom)
         return found
 
     @cached_property
@@ -127,13 +136,12 @@ class Contest:
         contestants, resampled = self.sentence_errors.shape
         times = -(-DRAWS // resampled)
         drawn: Numbers = np.tile(self.sentence_errors, times)[:, :DRAWS]
-        if self.seeds == 1:
+        if self.one_seed:
             return drawn
         random = np.random.default_rng(self.random_seed)
-        freedom = contestants * (self.seeds - 1)
-        spread = np.sqrt(freedom / random.chisquare(freedom, DRAWS) / self.seeds)  # (DRAWS,)
+        spread = np.sqrt(self.freedom / random.chisquare(self.freedom, DRAWS))  # (DRAWS,)
         normal = random.standard_normal((contestants, DRAWS))
-        found: Numbers = drawn + np.sqrt(self.seed_variance)[:, None] * spread * normal
+        found: Numbers = drawn + np.sqrt(self.seed_variance / self.seeds)[:, None] * spread * normal
         return found
 
     def alone(self) -> dict[str, Interval]:
@@ -180,7 +188,7 @@ class Contest:
     def deviations(self, contrasts: Numbers) -> Numbers:
         """(M,): the standard error of each sum: of sentences, and of seeds."""
         sentences = (contrasts @ self.sentence_errors).var(1)
-        seeds = (contrasts**2) @ self.seed_variance / self.seeds
+        seeds = (contrasts**2) @ (self.seed_variance / self.seeds)
         found: Numbers = np.sqrt(sentences + seeds)
         return found
 
@@ -208,11 +216,14 @@ def contrast(one: int, other: int, count: int) -> Numbers:
 # --- BLEU from counts -------------------------------------------------------------------------------------------------
 
 
-def sentence_counts(hypotheses: Sequence[str], references: Sequence[str]) -> list[list[int]]:
+def sentence_counts(
+    hypotheses: Sequence[str], references: Sequence[str], metric: BLEU | None = None
+) -> list[list[int]]:
     """What BLEU counts in each sentence: matched n-grams, n-grams, words and words of the reference, by sacreBLEU."""
-    from sacrebleu.metrics.bleu import BLEU
+    if metric is None:
+        from sacrebleu.metrics.bleu import BLEU
 
-    metric = BLEU()
+        metric = BLEU()
     found = []
     for hypothesis, reference in zip(hypotheses, references, strict=True):
         score = metric.corpus_score([hypothesis], [[reference]])

@@ -181,7 +181,7 @@ class ThreeWays(Experiment, kind="three-ways"):
             *(
                 about(
                     f"recall: {said(verdicts[n], n, TOLERANCE, 'distance')}: {changes[n].signed()} points {span}.",
-                    self.seeds,
+                    self.seeds == 1,
                 )
                 for n in able
             ),

@@ -75,6 +75,39 @@ def test_translators_of_several_seeds_write_together(regard: Say, toy: Toy, tmp_
     assert "several runs have no one alignment" in err
 
 
+def test_a_folder_of_seeds_is_judged_together_or_one_by_one_and_it_is_said_which(
+    regard: Say, toy: Toy, tmp_path: Path
+) -> None:
+    good, mixed = tmp_path / "good", tmp_path / "mixed"
+    for folder, runs in ((good, [toy.good, toy.good]), (mixed, [toy.good, toy.poor, toy.poor])):
+        folder.mkdir()
+        for seed, run in enumerate(runs, 1):
+            (folder / f"seed-{seed}").symlink_to(run)
+    data = ["--data", toy.file("test.tsv")]
+    single = {
+        run: json.loads(regard("evaluate", run, *data, "--json")[1])["scores"]["BLEU"]["score"]
+        for run in (toy.good, toy.poor)
+    }
+    code, out, _ = regard("evaluate", toy.good, *data, "--against", mixed)
+    assert code == 0
+    assert "3 runs translate together, as one" in out
+    code, out, _ = regard("evaluate", mixed, *data, "--each", "--json")
+    assert code == 0
+    seeds = json.loads(out)["seeds"]["BLEU"]
+    assert seeds["values"] == [single[toy.good], single[toy.poor], single[toy.poor]]
+    assert seeds["mean"] == pytest.approx(statistics.mean(seeds["values"]))
+    assert seeds["deviation"] == pytest.approx(statistics.stdev(seeds["values"]))
+    against = json.loads(regard("evaluate", good, *data, "--each", "--against", mixed, "--json")[1])["against"]
+    assert against["BLEU"]["value"] == pytest.approx(single[toy.good] - seeds["mean"], abs=0.01)
+    assert not against["decided"]  # of three seeds, one of which is as good
+    out = regard("evaluate", good, *data, "--each", "--against", toy.poor)[1]
+    assert "the means differ by +" in out
+    assert "of 2 seeds" in out
+    code, _, err = regard("evaluate", toy.good, *data, "--each")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--each is for a folder of several seeds" in err
+
+
 def test_seeds_do_not_move_into_a_run(regard: Say, toy: Toy) -> None:
     code, _, err = regard("train", "translate", "--data", "phrasebook", "--run", toy.good, "--seeds", 2)
     assert (code, err.count("\n")) == (2, 1)
