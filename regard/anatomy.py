@@ -12,7 +12,9 @@ import torch
 from torch import nn
 
 from regard.config import change, to_dict
-from regard.models import Model, ModelConfig
+from regard.models import Model, ModelConfig, TextModelConfig
+from regard.models.counting import counted
+from regard.nn.cost import Cost, UnknownCostError
 from regard.zoo import get as get_preset
 from regard.zoo import presets
 
@@ -95,7 +97,7 @@ def describe(
         length = min(128, longest or 128)
     elif longest is not None and length > longest:
         raise ValueError(f"length {length} is more than the {longest} places of the model's learned position table")
-    cost = network.cost(batch, length, length)
+    cost = cost_of(network, batch, length)
     cache, memory = network.cache_values()
     parameters = sum(parameter.numel() for parameter in network.parameters())
     return Description(
@@ -116,6 +118,19 @@ def describe(
         memory_bytes_per_source_token=4 * memory,
         config=to_dict(config),
     )
+
+
+def cost_of(model: Model, batch: int, length: int) -> Cost:
+    """By the formulas of its parts; where one has none, by running the model without storage."""
+    try:
+        return model.cost(batch, length, length)
+    except UnknownCostError:
+        if not isinstance(model.config, TextModelConfig):
+            raise
+    except AttributeError as error:  # a module of PyTorch's in the place of a part
+        if "has no attribute 'cost'" not in str(error):
+            raise
+    return counted(model, batch, length)
 
 
 PARTS = {

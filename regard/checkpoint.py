@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from regard.config import from_dict, nearest
 from regard.data.store import HEADER, Store
 from regard.data.tokenizers import Tokenizer
+from regard.extensions import missing
 from regard.models import LabellerConfig, Model, ModelConfig, TextModelConfig
 
 FORMAT = 1  # of the run folder; raised when older readers could misread it
@@ -170,6 +171,9 @@ FILES = (  # and folders that a training leaves in its run folder
 )
 
 
+NEEDS = "needs"  # a section of the config: modules from outside → how one asks for them
+
+
 class Run:
     """A folder with `config.json`, `model.safetensors` (the best weights), `tokenizer.json`, `metrics.jsonl`, …"""
 
@@ -229,8 +233,17 @@ class Run:
         data = self.read_config()
         if name not in data:
             raise RunError(f"{self.config_path} has no section {name!r}: {nearest(name, data)}")
+        self.check_needs(data)
         section: dict[str, Any] = data[name]
         return section
+
+    def check_needs(self, sections: Mapping[str, Any]) -> None:
+        """Raise `RunError` where parts from outside are needed that nobody imported: a run never imports by itself."""
+        if away := missing(sections.get(NEEDS, {})):
+            raise RunError(
+                f"{self.path} needs {' and '.join(away)}: add {' '.join(f'--import {one}' for one in away)}, "
+                "or import it in Python"
+            )
 
     # Probes: looks at fixed sentences, `probes/step-N/0.look`, for the playback of a training.
 

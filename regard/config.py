@@ -26,6 +26,8 @@ from typing import (
     get_type_hints,
 )
 
+from regard import extensions
+
 C = TypeVar("C", bound="Config")
 TINIEST = 1e-30  # of positive numbers
 NAMED = 10  # options that a message names, of the many that there are
@@ -182,6 +184,18 @@ def from_dict(cls: type[C], data: Mapping[str, Any], where: str = "") -> C:
         raise ConfigError(f"{where}: {error}" if where else str(error)) from None
 
 
+def needs(config: Config) -> dict[str, str]:
+    """The modules from outside that a config's parts are defined in, and how one asks for each."""
+    found = {}
+    if extensions.outside(type(config).__module__):
+        found[type(config).__module__] = extensions.asked(type(config).__module__)
+    for name in fields_of(type(config)):
+        value = getattr(config, name)
+        for inner in value if isinstance(value, tuple) else (value,):
+            found |= needs(inner) if isinstance(inner, Config) else {}
+    return found
+
+
 def to_json(config: Config) -> str:
     return json.dumps(to_dict(config), indent=2) + "\n"
 
@@ -191,6 +205,8 @@ def from_json(cls: type[C], text: str) -> C:
 
 
 def _member(cls: type[Part], kind: Any, where: str) -> type[Part]:
+    if kind not in kinds(cls):
+        extensions.installed()  # only now, since a package may take its time to import
     known = kinds(cls)
     if kind in known:
         return known[kind]

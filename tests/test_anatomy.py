@@ -20,7 +20,7 @@ from regard.data.tokenizers import END
 from regard.models import Model, ModelConfig, SourceWriter, TextLabeller
 from regard.nn.attention import MultiHead
 from regard.nn.feedforward import MLP
-from regard.nn.norms import LayerNorm, RMSNorm
+from regard.nn.norms import LayerNorm, LayerNormalisation, Norm, RMSNorm, RMSNormalisation
 from tests.helpers import FEEDFORWARDS, KERNELS, POSITIONS, PRESETS, decoder, feature_inputs, has_stacks, label
 
 BATCH, LENGTH = 3, 10
@@ -136,6 +136,18 @@ def kept_bytes(model: Model) -> int:
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         model.head.loss(model.features(**all_inputs(model)), targets())
     return sum(tensor.untyped_storage().nbytes() for at, tensor in kept.items() if at not in weights)
+
+
+@pytest.mark.parametrize("name", ["gpt-tiny", "transformer-tiny", "bert-tiny", "xlnet-mini", "stories-15m"])
+def test_a_part_without_a_formula_is_counted_by_running_the_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = PRESETS[name].build()
+    by_formula = regard.describe(model, batch=BATCH, length=LENGTH)
+    for family in (LayerNormalisation, RMSNormalisation):
+        monkeypatch.setattr(family, "cost", Norm.cost)  # which says nothing
+    counted = regard.describe(model, batch=BATCH, length=LENGTH)
+    assert counted.multiply_adds == by_formula.multiply_adds
+    assert counted.training_multiply_adds == by_formula.training_multiply_adds
+    assert counted.activation_bytes == pytest.approx(by_formula.activation_bytes, rel=0.4)  # the logits are built here
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.1])

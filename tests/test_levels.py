@@ -9,6 +9,7 @@ import regard
 
 ROOT = Path(regard.__file__).parent
 LEVELS = {
+    "extensions": -1,
     "config": 0,
     "data": 1,
     "nn": 1,

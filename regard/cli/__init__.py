@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from regard import __version__
+from regard import __version__, extensions
 from regard.cli import (
     answer,
     augment,
@@ -38,6 +38,9 @@ VERBS = (
 )
 
 
+IMPORT = "--import"
+
+
 class Parser(argparse.ArgumentParser):
     """Complains in one sentence; the usage is a `--help` away."""
 
@@ -60,6 +63,12 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     root.add_argument("--version", action="version", version=f"regard {__version__}")
+    root.add_argument(
+        IMPORT,
+        metavar="FILE",
+        help="parts, presets, tasks, data sets and experiments of your own: a Python file or a module, before or after "
+        "the verb; may be repeated",
+    )
     verbs = root.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in VERBS:
         verb.add(verbs)
@@ -69,6 +78,11 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; a mistake of the user's becomes one sentence and exit code 2."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        words = imported(words)
+    except ValueError as error:
+        print(f"regard: {error}", file=sys.stderr)
+        return 2
     options, rest = parser().parse_known_args(words)
     rest = marked(words, rest)
     run: Callable[[argparse.Namespace, list[str]], Any] = options.run_verb
@@ -84,6 +98,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def imported(words: Sequence[str]) -> list[str]:
+    """Import what `--import NAME` names, anywhere before "--": parts, tasks and presets register themselves before the
+    verbs look for them. Returns the other words."""
+    others: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            return [*others, word, *rest]
+        if name != IMPORT:
+            others.append(word)
+            continue
+        asked = value if equals else next(rest, None)
+        if not asked:
+            raise ValueError(f"{IMPORT} takes a file or a module: {IMPORT} my_parts.py")
+        extensions.bring(asked)
+    return others
 
 
 def marked(words: Sequence[str], rest: list[str]) -> list[str]:

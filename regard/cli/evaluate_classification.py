@@ -47,12 +47,12 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
 def read_examples(options: argparse.Namespace) -> list[Labelled]:
     from regard.checkpoint import Run
-    from regard.data.catalogue import DATA_SETS
+    from regard.data.catalogue import data_sets
     from regard.tasks.examples import LabelledData
 
     if not options.data:
         raise ValueError("there is nothing to classify: give --data")
-    if options.data in DATA_SETS or not (Path(options.data).suffix or Path(options.data).exists()):
+    if options.data in data_sets() or not (Path(options.data).suffix or Path(options.data).exists()):
         own = Run(options.run).section("task").get("valid", {})  # the way to label that it was trained with
         languages = options.languages or (own.get("languages") if own.get("name") == options.data else None)
         where: dict[str, Any] = {"name": options.data, "languages": languages, "split": options.split}

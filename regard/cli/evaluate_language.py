@@ -50,12 +50,12 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
 
 def read_text(options: argparse.Namespace) -> Any:
-    from regard.data.catalogue import DATA_SETS
+    from regard.data.catalogue import data_sets
     from regard.tasks.examples import TextData
 
     if not options.data:
         raise ValueError("there is nothing to score: give --data, a text file or a named data set")
-    if options.data in DATA_SETS or not (Path(options.data).suffix or Path(options.data).exists()):
+    if options.data in data_sets() or not (Path(options.data).suffix or Path(options.data).exists()):
         return TextData(name=options.data, languages=options.languages, split=options.split, count=options.count)
     columns = tuple(options.columns.split(",")) if options.columns else None
     return TextData(file=options.data, columns=columns, count=options.count)

@@ -86,11 +86,11 @@ def check_tags(gold: Sequence[str], names: Sequence[str], options: argparse.Name
 def where(options: argparse.Namespace) -> dict[str, Any]:
     """The fields of the data that the options name: a set by its name, or a file."""
     from regard.checkpoint import Run
-    from regard.data.catalogue import DATA_SETS
+    from regard.data.catalogue import data_sets
 
     if not options.data:
         raise ValueError("there is nothing to score: give --data, a file or the name of a data set")
-    if options.data in DATA_SETS or not (Path(options.data).suffix or Path(options.data).exists()):
+    if options.data in data_sets() or not (Path(options.data).suffix or Path(options.data).exists()):
         own = Run(options.run).read_config().get("task", {}).get("valid", {})  # the language that it was trained on
         languages = options.languages or (own.get("languages") if own.get("name") == options.data else None)
         return {"name": options.data, "languages": languages, "split": options.split, "count": options.count}

@@ -76,14 +76,14 @@ def together(run: str, others: Sequence[str] = ()) -> list[str]:
 
 
 def read_pairs(options: argparse.Namespace) -> list[Pair]:
-    from regard.data.catalogue import DATA_SETS
+    from regard.data.catalogue import data_sets
     from regard.data.pairs import skipped
     from regard.tasks.examples import PairData
 
     if not (options.data or options.source or options.target):
         raise ValueError("there is nothing to translate: give --data, or --source and --target")
     where: dict[str, Any] = {"source": options.source, "target": options.target, "count": options.count}
-    if options.data and (options.data in DATA_SETS or not (Path(options.data).suffix or Path(options.data).exists())):
+    if options.data and (options.data in data_sets() or not (Path(options.data).suffix or Path(options.data).exists())):
         where |= {"name": options.data, "languages": options.languages, "split": options.split}
     elif options.languages:
         raise ValueError(f"--languages {options.languages} are those of a named data set: leave it out beside a file")

@@ -57,8 +57,10 @@ def list_presets() -> dict[str, str]:
 def list_parts() -> dict[str, str]:
     """ "family kind" → its options with their defaults."""
     import regard.zoo  # noqa: F401  (registers every part)
+    from regard import extensions
     from regard.config import FAMILIES, fields_of, kinds
 
+    extensions.installed()
     table: dict[str, str] = {}
     for family, base in FAMILIES.items():
         for kind, config in kinds(base).items():
@@ -121,14 +123,14 @@ def plain(value: Any) -> str:
 
 def list_data() -> dict[str, str]:
     """Data set → what it is, the forms of its examples, its languages or other variants, and its splits."""
-    from regard.data.catalogue import DATA_SETS
+    from regard.data.catalogue import data_sets
 
     def say(name: str, values: Iterable[str]) -> str:
         return f"; {name} {', '.join(values)}" if values else ""
 
     return {
         name: data.about + say("forms", data.forms) + say("languages", data.languages) + say("splits", data.splits)
-        for name, data in DATA_SETS.items()
+        for name, data in data_sets().items()
     }
 
 

@@ -70,7 +70,7 @@ def add(verbs: Any) -> None:
 def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None:
     """What every training takes."""
     about = "; ".join(f"{name}: {text}" for name, text in tasks.items())
-    verb.add_argument("task", choices=tuple(tasks), metavar="TASK", help=about)
+    verb.add_argument("task", metavar="TASK", help=about)
     verb.add_argument("--run", required=True, metavar="DIR", help="the folder to write; it must not exist")
     verb.add_argument(
         "--resume", action="store_true", help="go on with a run that was stopped; --max-minutes and so on move its end"
@@ -97,6 +97,7 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
+    check_verb(options.verb, options.task)
     from regard.checkpoint import Run
     from regard.training.recipes import make_recipe
     from regard.training.records import figure, interrupted, validated
@@ -134,6 +135,14 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     reached = validated(folder.metrics_path, progress.best_step)  # by the weights that are kept, not by the last ones
     metrics = "  ".join(f"{name} {figure(value)}" for name, value in reached.items())
     print(f"{options.run}: best at step {progress.best_step:,} of {progress.step:,}  {metrics}")
+
+
+def check_verb(verb: str, task: str) -> None:
+    """Tasks that learn from text alone are pre-trained."""
+    others = {"train": OBJECTIVES, "pretrain": TASKS}
+    if task in others[verb]:
+        other = next(name for name in others if name != verb)
+        raise ValueError(f"{task!r} is no task of `regard {verb}`: it is `regard {other} {task}`")
 
 
 def stopped(step: int, command: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from regard import extensions
 from regard.config import nearest
 from regard.data.documents import Document
 from regard.data.files import DataError
@@ -77,13 +78,19 @@ def open_data(
 
 def having(form: str) -> list[str]:
     """The names of the sets with examples of this form."""
-    return [name for name, data in DATA_SETS.items() if form in data.forms]
+    return [name for name, data in data_sets().items() if form in data.forms]
 
 
 def data_set(name: str) -> DataSet:
-    if name not in DATA_SETS:
-        raise DataError(f"unknown data set {name!r}: {nearest(name, DATA_SETS)}")
-    return DATA_SETS[name]
+    known = data_sets()
+    if name not in known:
+        raise DataError(f"unknown data set {name!r}: {nearest(name, known)}")
+    return known[name]
+
+
+def data_sets() -> Mapping[str, DataSet]:
+    """All by name, those of modules from outside included, which list them in `DATA_SETS`."""
+    return DATA_SETS | {data.name: data for data in extensions.offered("DATA_SETS")}
 
 
 def swapped(pair: Pair) -> Pair:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from regard import extensions
 from regard.config import nearest
 
 if TYPE_CHECKING:
@@ -26,11 +27,14 @@ def listing() -> str:
 
 def find(name: str) -> type[Experiment]:
     """The config of an experiment, with which it is run."""
-    if name not in EXPERIMENTS:
-        raise ValueError(f"unknown experiment {name!r}: {nearest(name, EXPERIMENTS)}")
-    importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
     from regard.lab.experiment import Experiment
 
+    if name in EXPERIMENTS:
+        importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    elif name not in Experiment.members:
+        extensions.installed()
+    if name not in Experiment.members:
+        raise ValueError(f"unknown experiment {name!r}: {nearest(name, EXPERIMENTS)}")
     found = Experiment.members[name]
     assert issubclass(found, Experiment)
     return found

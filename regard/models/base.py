@@ -11,7 +11,7 @@ from regard.config import Part, Size
 from regard.nn.block import StackLayers
 from regard.nn.cache import Cache
 from regard.nn.context import Context, Memory
-from regard.nn.cost import Cost
+from regard.nn.cost import Cost, UnknownCostError
 from regard.nn.embeddings import Embedding
 from regard.nn.heads import Head
 from regard.nn.init import InitConfig, Xavier
@@ -117,7 +117,7 @@ class Model(nn.Module):
 
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         """Of a forward pass over a batch, and of what training on it keeps."""
-        raise TypeError(f"{type(self).__name__} does not say what it costs")
+        raise UnknownCostError(self)
 
     def cache_values(self) -> tuple[int, int]:
         """Values that decoding holds for each token, and for each source token."""

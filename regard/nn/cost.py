@@ -5,6 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+class UnknownCostError(TypeError):
+    """A part does not say what it costs; `regard.describe` then runs the model without storage and counts."""
+
+    def __init__(self, part: object) -> None:
+        super().__init__(f"{type(part).__name__} does not say what it costs")
+
+
 @dataclass(frozen=True)
 class Shape:
     """The size of one call: `length` queries and `keys` keys in each of `batch` rows."""

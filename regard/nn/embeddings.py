@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from regard.config import ConfigError, Count, Part, Rate
 from regard.nn.context import Context
-from regard.nn.cost import Cost, Shape
+from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Table
 from regard.nn.norms import NormConfig
@@ -29,7 +29,7 @@ class Embedding(nn.Module):
     tokens: Table  # the table that an output head or another embedding may share
 
     def cost(self, shape: Shape) -> Cost:
-        raise TypeError(f"{type(self).__name__} does not say what it costs")
+        raise UnknownCostError(self)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from regard.config import Part, Rate, Size
 from regard.nn.context import Context
-from regard.nn.cost import Cost, Shape
+from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.dropout import Dropout
 from regard.nn.few import by_onednn, suits_onednn
 from regard.nn.fused import squared_relu
@@ -81,7 +81,7 @@ class FeedForward(nn.Module):
     """Maps (B, T, D) and a context to (B, T, D)."""
 
     def cost(self, shape: Shape) -> Cost:
-        raise TypeError(f"{type(self).__name__} does not say what it costs")
+        raise UnknownCostError(self)
 
 
 @dataclass(frozen=True)

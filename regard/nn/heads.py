@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from regard.config import Part, Positive
 from regard.nn.agreement import agreeing_cross_entropy, linear_agreeing_cross_entropy
-from regard.nn.cost import Cost
+from regard.nn.cost import Cost, UnknownCostError
 from regard.nn.crossentropy import capped, linear_cross_entropy
 from regard.nn.embeddings import Embedding, check_tied
 from regard.nn.feedforward import ACTIVATIONS, Activation
@@ -63,7 +63,7 @@ class Head(nn.Module):
 
     def cost(self, tokens: int) -> Cost:
         """Of `logits`, and of what `loss` keeps."""
-        raise TypeError(f"{type(self).__name__} does not say what it costs")
+        raise UnknownCostError(self)
 
 
 @dataclass(frozen=True)

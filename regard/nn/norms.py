@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from regard.config import Part, Positive
-from regard.nn.cost import Cost
+from regard.nn.cost import Cost, UnknownCostError
 from regard.nn.fused import rms_norm
 
 
@@ -23,7 +23,7 @@ class Norm(nn.Module):
     """Maps (B, T, D) to (B, T, D)."""
 
     def cost(self, tokens: int) -> Cost:
-        raise TypeError(f"{type(self).__name__} does not say what it costs")
+        raise UnknownCostError(self)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from regard import extensions
 from regard.checkpoint import Run
 from regard.config import (
     ConfigError,
@@ -21,7 +22,7 @@ from regard.config import (
     nearest,
     to_dict,
 )
-from regard.data.catalogue import DATA_SETS, data_set
+from regard.data.catalogue import data_set, data_sets
 from regard.models import ModelConfig, TextModelConfig, TextReaderConfig, WriterConfig
 from regard.tasks import OBJECTIVES
 from regard.tasks.base import TaskConfig
@@ -149,6 +150,8 @@ def learns(task: TaskConfig, model: ModelConfig) -> bool:
 
 def task_of(kind: str) -> type[TaskConfig]:
     """The class of a task's config by its kind."""
+    if kind not in kinds(TaskConfig):
+        extensions.installed()
     known = kinds(TaskConfig)
     if kind not in known:
         raise ConfigError(f"unknown task {kind!r}: {nearest(str(kind), known)}")
@@ -209,7 +212,7 @@ def where(data: Where, split: str) -> dict[str, Any]:
         if len(data) != SIDES:
             raise ConfigError(f"{split}: {len(data)} files; parallel files come in two")
         return {"source": str(data[0]), "target": str(data[1])}
-    return {"name": data, "split": split} if data in DATA_SETS else {"file": str(data)}
+    return {"name": data, "split": split} if data in data_sets() else {"file": str(data)}
 
 
 def train(

@@ -18,6 +18,7 @@ import yaml
 from regard import __version__, tasks
 from regard.checkpoint import (
     FILES,
+    NEEDS,
     TOKENS,
     Run,
     RunError,
@@ -27,7 +28,7 @@ from regard.checkpoint import (
     read_tensors,
     write_text,
 )
-from regard.config import Config, ConfigError, change, fields_of, from_dict, nearest, to_dict
+from regard.config import Config, ConfigError, change, fields_of, from_dict, nearest, needs, to_dict
 from regard.data.growing import begun
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
@@ -126,12 +127,14 @@ def check_files(checkpoint: Path) -> None:
 def write_recipe(run: Run, recipe: Recipe, findings: Mapping[str, Any] | None = None) -> None:
     """Into the run folder: all that decides its result, and what was found about it."""
     made = {"tokenizer": load_tokenizer(run).fingerprint} if run.tokenizer_path.exists() else {}
-    run.write_config({"regard": __version__, **to_dict(recipe), **made, **(findings or {})})
+    outside = {NEEDS: found} if (found := needs(recipe)) else {}
+    run.write_config({"regard": __version__, **to_dict(recipe), **outside, **made, **(findings or {})})
     write_text(run.path / "recipe.yaml", yaml.safe_dump(to_dict(recipe), sort_keys=False, allow_unicode=True))
 
 
 def read_recipe(run: Run) -> Recipe:
     sections = run.read_config()
+    run.check_needs(sections)
     return from_dict(Recipe, {name: sections[name] for name in fields_of(Recipe) if name in sections})
 
 

@@ -11,6 +11,7 @@ import pkgutil
 from collections.abc import Mapping
 from typing import Any
 
+from regard import extensions
 from regard.config import ConfigError, change, nearest
 from regard.models import Model, ModelConfig
 from regard.zoo.base import Preset
@@ -18,9 +19,19 @@ from regard.zoo.base import Preset
 __all__ = ["Preset", "build", "get", "presets"]
 
 
-@functools.cache
 def presets() -> Mapping[str, Preset]:
-    """All presets by name."""
+    """All presets by name, those of modules from outside included."""
+    found = dict(own_presets())
+    for preset in extensions.offered("PRESETS"):
+        if preset.name in found:
+            raise ConfigError(f"two presets are called {preset.name}")
+        found[preset.name] = preset
+    return found
+
+
+@functools.cache
+def own_presets() -> Mapping[str, Preset]:
+    """Those of this room."""
     found: dict[str, Preset] = {}
     for module in pkgutil.iter_modules(__path__):
         for preset in getattr(importlib.import_module(f"{__name__}.{module.name}"), "PRESETS", ()):

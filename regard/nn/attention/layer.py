@@ -12,7 +12,7 @@ from regard.config import ConfigError, Part, Rate, Size
 from regard.nn.attention.dot import ScaledDot
 from regard.nn.attention.kernel import KernelConfig
 from regard.nn.context import Context
-from regard.nn.cost import Cost, Shape
+from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.linear import Linear
 from regard.nn.norms import NormConfig
 from regard.nn.positions.base import HeadDims, Position
@@ -43,7 +43,7 @@ class Mixer(nn.Module):
     branches = True  # whether hypotheses of a sentence may stand side by side in a row
 
     def cost(self, shape: Shape) -> Cost:
-        raise TypeError(f"{type(self).__name__} does not say what it costs")
+        raise UnknownCostError(self)
 
     def cache_values(self) -> int:
         """Values that a cache holds for each key."""

@@ -1,0 +1,106 @@
+"""What comes from outside: parts, presets, tasks, data sets and experiments of one's own, in a file or in a package.
+
+A class with a `kind` registers itself when its module is imported; lists named `PRESETS` and `DATA_SETS` are read as
+ours are. A module is imported because a person asks for it (`--import my_parts.py`, or `import` in Python), or because
+an installed package offers it by an entry point of the group `regard.parts`. A run folder never imports anything: it
+says what it needs, so a folder from a stranger runs no code.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+GROUP = "regard.parts"  # of entry points
+_asked: dict[str, str] = {}  # the names of imported modules → how a person asked for them
+
+
+def bring(name: str) -> ModuleType:
+    """Import a file (`my_parts.py`) or a module (`my.parts`), once."""
+    module = from_file(Path(name)) if name.endswith(".py") else from_name(name)
+    _asked[module.__name__] = name
+    return module
+
+
+def from_file(path: Path) -> ModuleType:
+    """The module of a file, called as the file is."""
+    if not path.is_file():
+        raise ValueError(f"--import {path}: there is no such file")
+    name = path.stem
+    known = sys.modules.get(name)
+    if known is not None and at(known.__file__, path):
+        return known
+    found = known.__spec__ if known is not None else importlib.util.find_spec(name)
+    if found is not None and not at(found.origin, path):
+        raise ValueError(f"--import {path}: a module called {name} is there already; give the file another name")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # first, since types of dataclasses are looked up there
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def at(place: str | None, path: Path) -> bool:
+    """Whether a module comes from this file."""
+    return place is not None and Path(place).resolve() == path.resolve()
+
+
+def from_name(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # it is there, and imports something that is not
+        hint = f"; a file is written {name}.py" if "." not in name else ""
+        raise ValueError(f"--import {name}: there is no such module{hint}") from error
+
+
+@functools.cache
+def installed() -> tuple[str, ...]:
+    """Import what installed packages offer, once; the names of their modules."""
+    for point in entry_points(group=GROUP):
+        module = point.load()
+        if isinstance(module, ModuleType):
+            _asked.setdefault(module.__name__, module.__name__)
+    return tuple(_asked)
+
+
+def modules() -> list[ModuleType]:
+    """All modules from outside."""
+    installed()
+    return [sys.modules[name] for name in _asked]
+
+
+def offered(name: str) -> Iterator[Any]:
+    """The entries of the lists of this name, such as PRESETS, in all modules from outside."""
+    for module in modules():
+        yield from getattr(module, name, ())
+
+
+def outside(module: str) -> bool:
+    """Whether a module is not one of ours."""
+    return module.partition(".")[0] != "regard"
+
+
+def asked(module: str) -> str:
+    """How one asks for a module: by the name it was brought by, or by its own."""
+    return _asked.get(module, module)
+
+
+def missing(needs: dict[str, str]) -> list[str]:
+    """Of modules and how to ask for them, how to ask for those that are not imported."""
+    installed()
+    return [ask for module, ask in needs.items() if module not in sys.modules]
