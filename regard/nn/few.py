@@ -10,8 +10,10 @@ all with a matrix that it has laid out for itself.
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -29,13 +31,13 @@ class Packed:
     """Another copy of a matrix, as oneDNN lays it out for itself: a few rows pass through it up to twice as fast."""
 
     def __init__(self, weight: Tensor) -> None:
-        self.version = weight._version
+        self.weight, self.version = weight, weight._version
         with torch.inference_mode(False):  # it outlives the search for which it is made
             self.matrix: Tensor = torch.ops.mkldnn._reorder_linear_weight(weight.detach())
 
     def fits(self, weight: Tensor) -> bool:
         """Whether it still has the values of the matrix."""
-        return self.version == weight._version
+        return self.weight is weight and self.version == weight._version
 
 
 class Multiplying(nn.Module):
@@ -54,6 +56,16 @@ class Multiplying(nn.Module):
             self.packed = None
         super().train(mode)
         return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Multiplying:
+        """To another device or precision, of which the count of changes tells nothing."""
+        self.packed = None
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is packed: a copy counts the changes of its matrix anew."""
+        return {name: value for name, value in self.__dict__.items() if name != "packed"}
 
 
 def pack(model: nn.Module) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -151,6 +152,45 @@ def test_a_packed_matrix_follows_the_weights(layer: Linear) -> None:
     torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias), atol=1e-3, rtol=1e-4)
     layer.train()
     assert layer.packed is None
+
+
+VERSION = 9  # the changes of a weight, as PyTorch counts them, when it is packed
+
+
+def changed(layer: Linear) -> Linear:
+    """So often that its weight looks like the one that was packed."""
+    assert layer.weight._version <= VERSION
+    while layer.weight._version < VERSION:
+        layer.weight.mul_(1.1)
+    return layer
+
+
+def replaced(layer: Linear) -> Linear:
+    layer.load_state_dict({name: torch.randn_like(value) for name, value in layer.state_dict().items()}, assign=True)
+    return layer
+
+
+def emptied(layer: Linear) -> Linear:
+    layer.to("meta").to_empty(device="cpu").reset_parameters()
+    return layer
+
+
+CHANGES: dict[str, Callable[[Linear], Linear]] = {
+    "another precision and back": lambda layer: layer.bfloat16().float(),
+    "memory that was empty": emptied,
+    "another parameter": replaced,
+    "a copy": copy.deepcopy,
+}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_packed_matrix_is_not_used_for_other_weights(layer: Linear, change: Callable[[Linear], Linear]) -> None:
+    x = torch.randn(8, 300)
+    pack(changed(layer))
+    assert is_packed(layer, 8)
+    layer = changed(change(layer))
+    torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias), atol=1e-3, rtol=1e-4)
 
 
 def test_what_is_packed_can_learn(layer: Linear) -> None:

@@ -50,6 +50,17 @@ def test_a_sinusoidal_table_grows_with_what_it_is_asked_for() -> None:
     torch.testing.assert_close(position.embed(x[:, :5], whole(1, 5))[0], expected[:5])
 
 
+def test_a_sinusoidal_table_is_exact_again_after_another_precision_or_device() -> None:
+    position, x = Sinusoidal().build(DIMS), torch.zeros(1, 30, 16)
+    expected = sinusoids(torch.arange(30), 16).float()
+    for way in (lambda: position.bfloat16().float(), lambda: position.to("meta").to_empty(device="cpu")):
+        position.embed(x, whole(1, 30))
+        way()
+        assert torch.equal(position.embed(x, whole(1, 30))[0], expected)
+    assert position.embed(x.bfloat16(), whole(1, 30)).dtype == torch.bfloat16
+    assert position.embed(x.double(), whole(1, 30)).equal(sinusoids(torch.arange(30), 16)[None])
+
+
 @pytest.mark.parametrize("scheme", [Sinusoidal(join="concat", width=6), Learned(join="concat", width=6)])
 def test_a_concatenated_position_takes_its_share_of_the_width(scheme) -> None:  # type: ignore[no-untyped-def]
     position = scheme.build(DIMS)

@@ -96,20 +96,26 @@ def sinusoids(positions: Tensor, width: int, layout: Layout = "interleaved", bas
 
 
 class SinusoidalPosition(AbsolutePosition):
-    """Keeps the table of the places met so far, since it never changes."""
+    """Keeps the table of the places met so far, since it never changes.
+
+    It is no buffer: those follow a model to other devices and precisions, and what was rounded on the way, or has lost
+    its storage, would look like the table of the device and precision in which it arrives.
+    """
 
     def __init__(self, join: Join, width: int, layout: Layout, base: float) -> None:
         super().__init__(join, width)
         self.width, self.layout, self.base = width, layout, base
-        self.register_buffer("table", torch.empty(0, width), persistent=False)
-        self.table: Tensor
+        self.table: Tensor | None = None
 
     def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
-        if reach > len(self.table) or self.table.dtype != like.dtype or self.table.device != like.device:
+        table = self.table
+        known = 0 if table is None else len(table)
+        if table is None or reach > known or table.dtype != like.dtype or table.device != like.device:
             with torch.inference_mode(False):  # it stays, and may be trained with
-                places = torch.arange(max(reach, 2 * len(self.table), 64), device="cpu")
-                self.table = sinusoids(places, self.width, self.layout, self.base).to(like.device, like.dtype)
-        return self.table[positions]
+                places = torch.arange(max(reach, 2 * known, 64), device="cpu")
+                table = sinusoids(places, self.width, self.layout, self.base).to(like.device, like.dtype)
+            self.table = table
+        return table[positions]
 
 
 @dataclass(frozen=True)
