@@ -14,7 +14,7 @@ from regard.nn.context import Context, Memory
 from regard.nn.cost import Cost, UnknownCostError
 from regard.nn.embeddings import Embedding
 from regard.nn.heads import Head
-from regard.nn.init import InitConfig, Xavier
+from regard.nn.init import InitConfig, Xavier, left_to_the_model
 from regard.nn.masks import Mask, positions_of
 from regard.nn.past import Past
 
@@ -26,14 +26,13 @@ class ModelConfig(Part, family="model"):
     init: InitConfig = Xavier()
 
     def build(self) -> Model:
-        model = self.assemble()
-        if not any(parameter.is_meta for parameter in model.parameters()):
-            with torch.no_grad():
-                self.init.apply(model)
+        with left_to_the_model():
+            model = self.assemble()
+        self.init.apply(model)
         return model
 
     def assemble(self) -> Model:
-        """The modules, their matrices not yet initialised."""
+        """The modules; in `build` their matrices and tables are not yet initialised."""
         raise TypeError(f"{type(self).__name__} is a family, not a model")
 
     def text(self) -> TextModelConfig | None:

@@ -125,6 +125,10 @@ class LayerMix(nn.Module):
         self.scores = nn.Parameter(torch.zeros(layers))
         self.gamma = nn.Parameter(torch.ones(()))
 
+    def reset_parameters(self) -> None:
+        nn.init.zeros_(self.scores)
+        nn.init.ones_(self.gamma)
+
     def weights(self) -> Tensor:
         """How much each layer counts, token vectors first."""
         return self.scores.softmax(0)

@@ -289,6 +289,10 @@ class RecurrentModel(SourceWriter):
         if config.sampling and config.rising:
             self.register_buffer("batches", torch.zeros(()))  # that it has learnt from
 
+    def reset_parameters(self) -> None:
+        if self.config.sampling and self.config.rising:
+            self.batches.zero_()
+
     def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
         self.check_tokens(source, keep)
         x = self.dropout(self.source_embedding(source, self.whole(source, Mask(keys=keep))))

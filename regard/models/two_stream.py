@@ -39,6 +39,9 @@ class TwoStreamModel(EncoderModel):
     def __init__(self, config: TwoStream) -> None:
         super().__init__(config)
         self.query = nn.Parameter(torch.empty(config.width - self.encoder.position.taken))  # w, before any layer
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
         normal_(self.query, std=STD)
 
     def predict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -15,7 +16,8 @@ from regard.nn.crossentropy import capped, linear_cross_entropy
 from regard.nn.embeddings import Embedding, check_tied
 from regard.nn.feedforward import ACTIVATIONS, Activation
 from regard.nn.few import Multiplying, linear
-from regard.nn.linear import Linear
+from regard.nn.init import Initialised
+from regard.nn.linear import Linear, Table
 from regard.nn.norms import LayerNorm, NormConfig
 from regard.nn.topk import best_words, exact, linear_best_words
 
@@ -79,16 +81,43 @@ class LinearHead(HeadConfig, kind="linear"):
         return LinearOutput(vocabulary, width, embedding if self.tied else None, self.bias, self.cap)
 
 
-class LinearOutput(Multiplying, Head):
+class LinearOutput(Initialised, Multiplying, Head):
+    """Where it is tied, its weight is that of a `table`, which the embedding owns."""
+
     def __init__(
         self, vocabulary: int, width: int, tied: Embedding | None, bias: bool, cap: float | None = None
     ) -> None:
         super().__init__()
         self.cap = cap
-        table = nn.Parameter(torch.empty(vocabulary, width)) if tied is None else check_tied(tied, width).weight
-        self.weight = table
+        self.table: Table | None
+        object.__setattr__(self, "table", None if tied is None else check_tied(tied, width))
+        self.weight = nn.Parameter(torch.empty(vocabulary, width)) if self.table is None else self.table.weight
         self.bias = nn.Parameter(torch.zeros(vocabulary)) if bias else None
-        self.tied = tied is not None
+        self.reset_parameters()
+
+    @property
+    def tied(self) -> bool:
+        return self.table is not None
+
+    def start(self) -> None:
+        if self.table is None:
+            self.init.head(self.weight)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def initialise(self) -> None:
+        self.tie()
+        super().initialise()
+
+    def tie(self) -> None:
+        if self.table is not None:
+            self.weight = self.table.weight
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> LinearOutput:
+        """Between the meta device and others PyTorch makes new parameters, for each module its own."""
+        super()._apply(fn, recurse)
+        self.tie()
+        return self
 
     def transform(self, hidden: Tensor) -> Tensor:
         return hidden

@@ -1,16 +1,34 @@
-"""Initialisation, per paper, as a slot: it sees the whole model, because some schemes depend on its depth."""
+"""Initialisation, per paper, as a slot: it sees the whole model, because some schemes depend on its depth.
+
+A part that is built by itself draws its first values when it is made, Xavier's. Inside a model they would be drawn for
+nothing, so a model is put together `left_to_the_model`: then its own scheme decides, and each value is drawn once.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from regard.config import Part, Positive
-from regard.nn.heads import LinearOutput
-from regard.nn.linear import Linear, Table
+
+_left: ContextVar[bool] = ContextVar("left", default=False)
+
+
+@contextmanager
+def left_to_the_model() -> Iterator[None]:
+    """Matrices and tables that are made in this block, in this thread, draw nothing: who makes them sets all of their
+    values afterwards."""
+    token = _left.set(True)
+    try:
+        yield
+    finally:
+        _left.reset(token)
 
 
 @dataclass(frozen=True)
@@ -18,20 +36,14 @@ class InitConfig(Part, family="init"):
     """The values that matrices and tables start from; biases start at zero, norms at one."""
 
     def apply(self, model: nn.Module) -> None:
-        residuals = sum(isinstance(module, Linear) and module.residual for module in model.modules())
+        """Initialise a model; its parts keep the scheme, for whoever asks them to `reset_parameters` later."""
+        # By all of its names: a layer that several blocks share adds to the residual stream once for each of them.
+        named = model.named_modules(remove_duplicate=False)
+        residuals = sum(isinstance(module, Initialised) and module.residual for _, module in named)
         for module in model.modules():
-            if isinstance(module, Linear):
-                pieces = torch.split(module.weight, list(module.pieces))
-                for piece in pieces:
-                    self.matrix(piece, residuals if module.residual else 1)
-                for piece in pieces[1 : module.alike]:
-                    piece.copy_(pieces[0])
-                if module.bias is not None:
-                    nn.init.zeros_(module.bias)
-            elif isinstance(module, Table):
-                self.table(module.weight)
-            elif isinstance(module, LinearOutput) and not module.tied:
-                self.head(module.weight)
+            if isinstance(module, Initialised):
+                module.init, module.residuals = self, residuals if module.residual else 1
+                module.initialise()
 
     def matrix(self, weight: Tensor, residuals: int) -> None:
         """One matrix; `residuals` is how many like it write to the residual stream, 1 for one that does not."""
@@ -59,9 +71,9 @@ class Xavier(InitConfig, kind="xavier"):
 @dataclass(frozen=True)
 class Normal(InitConfig, kind="normal"):
     """Normal with one deviation; `truncated` at two deviations (BERT), `by_depth`: what writes to the residual stream
-    is divided by the root of their number (GPT-2, Megatron-LM); `zero_outputs`: it starts at zero, so that a new model
-    passes its embedding on unchanged (arXiv:2003.04887, arXiv:2203.03466). Tables may have a deviation of their
-    own."""
+    is divided by the root of how often that is done (GPT-2, Megatron-LM); `zero_outputs`: it starts at zero, so that a
+    new model passes its embedding on unchanged (arXiv:2003.04887, arXiv:2203.03466). Tables may have a deviation of
+    their own."""
 
     std: Positive = 0.02
     truncated: bool = False
@@ -86,3 +98,28 @@ class Normal(InitConfig, kind="normal"):
             nn.init.trunc_normal_(weight, std=std, a=-2 * std, b=2 * std)
         else:
             nn.init.normal_(weight, std=std)
+
+
+class Initialised(nn.Module):
+    """A part whose first values a scheme draws: that of its model, or Xavier's where it is built by itself.
+
+    `residual`: it writes to the residual stream, as so many `residuals` do in its model.
+    """
+
+    init: InitConfig = Xavier()
+    residual = False
+    residuals = 1
+
+    def reset_parameters(self) -> None:
+        if not _left.get():
+            self.initialise()
+
+    @torch.no_grad()
+    def initialise(self) -> None:
+        """Where there is storage: on the meta device drawing would only take its time."""
+        if not any(parameter.is_meta for parameter in self.parameters(recurse=False)):
+            self.start()
+
+    def start(self) -> None:
+        """Set the first values of its own parameters."""
+        raise TypeError(f"{type(self).__name__} does not say how it starts")

@@ -1,14 +1,16 @@
-"""Matrices and tables that leave their first values to the model's initialisation, which knows all layers."""
+"""Matrices and tables, whose first values a scheme of `init.py` draws."""
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from regard.nn.cost import Cost
 from regard.nn.few import Multiplying, linear
+from regard.nn.init import Initialised
 
 
-class Linear(Multiplying, nn.Linear):
+class Linear(Initialised, Multiplying, nn.Linear):
     """`pieces`: the output widths of the matrices fused into one; `residual`: it writes to the residual stream.
 
     `alike`: so many of the first pieces start from the same values, as queries and keys that are to match.
@@ -33,8 +35,14 @@ class Linear(Multiplying, nn.Linear):
         assert sum(self.pieces) == outputs
         super().__init__(inputs, outputs, bias)
 
-    def reset_parameters(self) -> None:
-        """Left to the model's initialisation."""
+    def start(self) -> None:
+        pieces = torch.split(self.weight, list(self.pieces))
+        for piece in pieces:
+            self.init.matrix(piece, self.residuals)
+        for piece in pieces[1 : self.alike]:
+            piece.copy_(pieces[0])
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         return linear(x, self.weight, self.bias, self.packed)
@@ -43,11 +51,11 @@ class Linear(Multiplying, nn.Linear):
         return Cost(tokens * self.in_features * self.out_features)
 
 
-class Table(nn.Embedding):
+class Table(Initialised, nn.Embedding):
     """A vector per entry: per token, place or segment."""
 
-    def reset_parameters(self) -> None:
-        """Left to the model's initialisation."""
+    def start(self) -> None:
+        self.init.table(self.weight)
 
 
 def normal_(tensor: Tensor, std: float) -> None:

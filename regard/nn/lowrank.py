@@ -12,21 +12,40 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.nn.linear import Linear
+from regard.nn.init import left_to_the_model
+from regard.nn.linear import Linear, normal_
 
 
 class AdaptedLinear(Linear):
     """A frozen matrix under its own name, with `down` (rank, inputs) and `up` (outputs, rank) beside it."""
 
     def __init__(self, layer: Linear, rank: int, scale: float) -> None:
-        super().__init__(layer.in_features, layer.out_features, layer.bias is not None, layer.pieces, layer.residual)
+        with left_to_the_model():
+            super().__init__(
+                layer.in_features,
+                layer.out_features,
+                layer.bias is not None,
+                layer.pieces,
+                layer.residual,
+                alike=layer.alike,
+            )
+        self.init, self.residuals = layer.init, layer.residuals
         self.weight, self.bias = layer.weight, layer.bias
         for parameter in layer.parameters():
             parameter.requires_grad_(False)
         self.factor = scale / rank
         like = layer.weight.detach()
-        self.down = nn.Parameter(like.new_empty(rank, self.in_features).normal_(std=self.in_features**-0.5))
-        self.up = nn.Parameter(like.new_zeros(self.out_features, rank))
+        self.down = nn.Parameter(like.new_empty(rank, self.in_features))
+        self.up = nn.Parameter(like.new_empty(self.out_features, rank))
+        self.start_adapter()
+
+    def start(self) -> None:
+        super().start()
+        self.start_adapter()
+
+    def start_adapter(self) -> None:
+        normal_(self.down, std=self.in_features**-0.5)
+        nn.init.zeros_(self.up)
 
     def forward(self, x: Tensor) -> Tensor:
         return super().forward(x) + F.linear(F.linear(x, self.down), self.up) * self.factor
@@ -52,15 +71,28 @@ def merged(model: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, Tensor]
     return found
 
 
+def plain_of(layer: AdaptedLinear) -> Linear:
+    """The matrix without its adapter."""
+    with left_to_the_model():
+        plain = Linear(
+            layer.in_features,
+            layer.out_features,
+            layer.bias is not None,
+            layer.pieces,
+            layer.residual,
+            alike=layer.alike,
+        )
+    plain.init, plain.residuals = layer.init, layer.residuals
+    plain.weight, plain.bias = layer.weight, layer.bias
+    return plain
+
+
 def merge(model: nn.Module) -> None:
     """Turn a model with adapters into the plain one, in place."""
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
             if isinstance(child, AdaptedLinear):
-                plain = Linear(
-                    child.in_features, child.out_features, child.bias is not None, child.pieces, child.residual
-                )
-                plain.weight, plain.bias = child.weight, child.bias
+                plain = plain_of(child)
                 with torch.no_grad():
                     plain.weight += child.up @ child.down * child.factor
                 setattr(parent, name, plain)

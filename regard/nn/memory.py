@@ -88,6 +88,9 @@ class MemoryHeads(nn.Module):
         self.ask = Linear(hidden, sum(self.sizes), pieces=tuple(self.sizes))  # key, β, g, s, γ; erase, add
         self.first_read = nn.Parameter(torch.zeros(readers * width))
 
+    def reset_parameters(self) -> None:
+        nn.init.zeros_(self.first_read)
+
     def begin(self, batch: int) -> MemoryState:
         """All slots alike, every head at the first."""
         like = self.first_read

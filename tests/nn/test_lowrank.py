@@ -68,3 +68,25 @@ def test_merging_gives_the_plain_model() -> None:
     merge(model)
     torch.testing.assert_close(model.encode(ROWS).states, expected)
     assert not any(isinstance(layer, AdaptedLinear) for layer in model.modules())
+
+
+def test_adapting_and_merging_draw_nothing_but_the_adapters() -> None:
+    model = built(encoder())
+    inputs = [layer.in_features for layer in model.modules() if isinstance(layer, Linear)]
+    torch.manual_seed(1)
+    adapt(model, rank=2, scale=4.0)
+    merge(model)
+    after = torch.get_rng_state()
+    torch.manual_seed(1)
+    for width in inputs:
+        torch.empty(2, width).normal_()
+    assert torch.equal(torch.get_rng_state(), after)
+
+
+def test_an_adapter_without_storage_is_initialised_later() -> None:
+    with torch.device("meta"):
+        layer = AdaptedLinear(Linear(64, 64), rank=8, scale=4.0)
+    layer.to_empty(device="cpu").reset_parameters()
+    assert layer.up.eq(0).all()
+    assert 0.5 / 8 < layer.down.std() < 2 / 8
+    assert layer.weight.abs().max() <= (6 / 128) ** 0.5

@@ -79,6 +79,9 @@ class HardChoice(Choice):
         self.baseline: Tensor
         self.register_buffer("baseline", torch.zeros(2))
 
+    def reset_parameters(self) -> None:
+        self.baseline.zero_()
+
     @property
     def draws(self) -> bool:
         return self.training
