@@ -1,0 +1,54 @@
+"""Initialisation by depth: what counts is how often layers write to the residual stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import nn
+
+from regard.models import Decoder, DecoderModel
+from regard.nn.block import Stack
+from regard.nn.init import Normal
+from regard.nn.linear import Linear
+
+LAYERS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared(Decoder):
+    """One block that is all layers, as in ALBERT, arXiv:1909.11942."""
+
+    def assemble(self) -> DecoderModel:
+        model = super().assemble()
+        model.decoder.blocks = nn.ModuleList([model.decoder.blocks[0]] * self.decoder.layers)
+        return model
+
+
+@pytest.mark.parametrize("kind", [Decoder, Shared])
+def test_what_writes_to_the_residual_stream_is_divided_by_the_root_of_how_often_that_is_done(
+    kind: type[Decoder],
+) -> None:
+    config = kind(vocabulary=40, width=64, decoder=Stack(layers=LAYERS), init=Normal(std=0.02, by_depth=True))
+    model = config.build()
+    layers = {name: layer for name, layer in model.named_modules() if isinstance(layer, Linear)}
+    assert len(layers) == 4 * len(set(model.decoder.blocks))
+    for layer in layers.values():
+        expected = 0.02 / (2 * LAYERS) ** 0.5 if layer.residual else 0.02
+        assert layer.weight.std().item() == pytest.approx(expected, rel=0.1)
+
+
+def test_a_layer_that_is_initialised_again_keeps_the_deviation_of_its_model() -> None:
+    config = Decoder(vocabulary=40, width=64, decoder=Stack(layers=LAYERS), init=Normal(std=0.02, by_depth=True))
+    model = config.build()
+    layer = model.decoder.blocks[3].feedforward.down
+    before = layer.weight.clone()
+    layer.reset_parameters()
+    assert not torch.equal(layer.weight, before)
+    assert layer.weight.std().item() == pytest.approx(0.02 / (2 * LAYERS) ** 0.5, rel=0.1)
+
+
+def test_a_shared_block_that_starts_at_zero_is_known_by_its_applications() -> None:
+    config = Shared(vocabulary=40, width=64, decoder=Stack(layers=LAYERS), init=Normal(zero_outputs=True))
+    assert config.build().decoder.blocks[0].attention.out.weight.eq(0).all()
