@@ -126,6 +126,22 @@ def test_lines_are_drawn_over_many_cells_too_and_follow_a_playback(page: Page) -
         assert found == [mode, 6.75, 10, "9 ← 9: 0.00; step 0.25"]
 
 
+def test_a_centre_behind_the_last_token_is_drawn_at_its_end(page: Page) -> None:
+    """Of local-p it is any number up to the length of the source."""
+    script = """
+        import("regard/windows.js").then(({ windowsOf }) => {
+            const window = { reach: 1, centres: [3, 2.8, 2.5, 2.25] };
+            const rows = window.centres.map((_, row) => ({ from: row, to: row + 1 }));
+            const found = windowsOf({ windows: { layer: window } }, "layer", rows, [0, 1, 2, 3]);
+            arguments[0](found.map(({ from, to, centres: [centre] }) => [from, to, centre]));
+        });
+    """
+    page.open("#/runs")
+    page.one(".run")
+    found = page.driver.execute_async_script(script)
+    assert found == [[2, 3, 3], [2, 3, 3], [2, 3, 3], [2, 3, 2.75]]
+
+
 def test_what_sees_everything_has_no_window(page: Page, seen: Look) -> None:
     """Two runs beside each other in the studio, and no window in their difference."""
     page.open(STUDIO)

@@ -259,12 +259,22 @@ def test_the_gaussian_of_local_attention_is_its_formula() -> None:
     queries, lengths = torch.randn(1, 2, 3), torch.tensor([9])
     centres = window.centres(queries, torch.arange(2), lengths)
     share = (queries @ window.inner.weight.T).tanh() @ window.outer.weight.T
-    torch.testing.assert_close(centres, 8 * share.squeeze(-1).sigmoid())
+    torch.testing.assert_close(centres, 9 * share.squeeze(-1).sigmoid())
     shaped = window.shape(torch.ones(1, 1, 2, 9), centres)
     for t in range(2):
         for s in range(9):
             expected = math.exp(-((s - float(centres[0, t])) ** 2) / (2 * 2.0**2))
             assert float(shaped[0, 0, t, s]) == pytest.approx(expected, rel=1e-5)
+
+
+@torch.no_grad()
+def test_a_window_at_the_end_of_its_source_still_looks_at_something() -> None:
+    window = PredictiveWindow(reach=1, width=3)
+    window.inner.weight.copy_(torch.eye(3))
+    window.outer.weight.fill_(1e4)  # so that the sigmoid is one
+    centres = window.centres(torch.ones(2, 1, 3), torch.arange(1), torch.tensor([6, 4]))
+    assert centres.tolist() == [[6], [4]]
+    assert (~window.outside(centres, 6)).nonzero()[:, 3].tolist() == [5, 3, 4, 5]
 
 
 def test_nothing_outside_of_the_window_is_looked_at() -> None:
@@ -311,7 +321,7 @@ def test_the_noted_centres_of_local_m_go_along_until_each_source_ends() -> None:
 @pytest.mark.parametrize("reader", [name for name in LOCAL if name != "luong-local-m"])
 @torch.no_grad()
 def test_the_noted_centres_of_local_p_are_their_formula(reader: str) -> None:
-    """arXiv:1508.04025, section 3.2: p = S · sigmoid(v' tanh(W h)), where the last of S places is S - 1."""
+    """arXiv:1508.04025, equation 9: p = S · sigmoid(v' tanh(W h)), a number from 0 to the length of the source."""
     model, asked = built(READERS[reader]), []
     attention = model.reader.attention
     assert attention is not None
@@ -320,7 +330,7 @@ def test_the_noted_centres_of_local_p_are_their_formula(reader: str) -> None:
     centres = noted(model, tokens(3, 7), tokens(3, 6), KEEP)
     h = torch.cat(asked, 1)  # (B, T, H)
     share = (h @ attention.window.inner.weight.T).tanh() @ attention.window.outer.weight.T
-    torch.testing.assert_close(centres, (LENGTHS[:, None] - 1) * share.squeeze(-1).sigmoid())
+    torch.testing.assert_close(centres, LENGTHS[:, None] * share.squeeze(-1).sigmoid())
 
 
 @pytest.mark.parametrize("reader", LOCAL)

@@ -62,7 +62,11 @@ class MonotonicWindow(Window):
 @dataclass(frozen=True)
 class Predictive(WindowConfig, kind="local-p"):
     """The centre is predicted, p = S · sigmoid(v' tanh(W h)), and weights fall off around it as a Gaussian with
-    deviation reach / 2: they need not sum to one."""
+    deviation reach / 2: they need not sum to one.
+
+    p is any number between 0 and the length S of the source, as in the paper. Places count from 0 here, so that p may
+    stand up to one place behind the last word, S - 1.
+    """
 
     def build(self, width: int) -> Window:
         return PredictiveWindow(self.reach, width)
@@ -76,7 +80,7 @@ class PredictiveWindow(Window):
 
     def centres(self, queries: Tensor, places: Tensor, lengths: Tensor) -> Tensor:
         share: Tensor = self.outer(self.inner(queries).tanh()).squeeze(-1).sigmoid()  # (R, T)
-        return (lengths - 1).unsqueeze(1) * share  # places count from 0, so S - 1 is the last
+        return lengths.unsqueeze(1) * share
 
     def shape(self, weights: Tensor, centres: Tensor) -> Tensor:
         away = torch.arange(weights.shape[-1], device=centres.device) - centres.unsqueeze(-1)

@@ -26,10 +26,10 @@ export function windowsOf(look, layer, rows, edges) {
   });
 }
 
-// The middle of token 4 is place 4.
+// The middle of token 4 is place 4. A centre may stand behind the last token: it is drawn at the end of that.
 function across(edges, place) {
   const token = Math.min(Math.floor(place + 0.5), edges.length - 2);
-  return edges[token] + (place + 0.5 - token) * (edges[token + 1] - edges[token]);
+  return edges[token] + Math.min(place + 0.5 - token, 1) * (edges[token + 1] - edges[token]);
 }
 
 function tell(low, high, reach) {
