@@ -167,6 +167,23 @@ def test_a_text_ends_before_a_stop_string_and_so_do_its_tokens(run: Path, regard
     assert out == "abc" + cut["text"] + "\n"
 
 
+@pytest.mark.parametrize("how", [["--seed", "1"], ["--seed", "2"], ["--seed", "3"], ["--temperature", "0"]])
+def test_samples_and_prompts_that_stop_one_after_the_other_are_what_each_is_alone(
+    run: Path, writer: Generator, regard: Say, monkeypatch: pytest.MonkeyPatch, how: list[str]
+) -> None:
+    words = ("generate", run, "--tokens", 24, "--json", *how)
+    prompts = ["the cat"] if "--seed" in how else ["the cat", "a", "cab", "b c"]
+    samples = ["--samples", 4] if "--seed" in how else []
+    found = []
+    for stop in ([], ["--stop", "e", "--stop", "a", "--stop", "b"]):
+        piped(monkeypatch, "\n".join(prompts))
+        code, out, err = regard(*words, *samples, *stop)
+        assert (code, err) == (0, "")
+        found.append([json.loads(line)["text"] for line in out.splitlines()])
+    assert [re.split("[eab]", text)[0] for text in found[0]] == found[1]
+    assert len({len(text) for text in found[1]}) > 2  # so that they leave at several steps
+
+
 def test_a_stream_gives_out_no_letter_of_a_stop_string(writer: Generator) -> None:
     search = chosen_drawing(seed=3)
     whole = writer("abc", tokens=20, seed=3)[3:]

@@ -104,6 +104,7 @@ class Writing:
             words, logs = ahead.words, ahead.logits - ahead.totals.unsqueeze(1)
         return [list(zip(*row, strict=True)) for row in zip(words.tolist(), logs.tolist(), strict=True)]
 
+    @torch.inference_mode()  # as the state was made, or its cache could not be written to
     def leave(self, over: Collection[int]) -> None:
         """These texts need no more tokens."""
         going = [place for place, row in enumerate(self.rows) if row not in over]

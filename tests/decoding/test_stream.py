@@ -120,3 +120,29 @@ def test_a_text_that_leaves_changes_nothing_for_the_others() -> None:
     rest = written(writing, 16)
     assert rest.keys() == {1, 3}
     assert all(same([*first[row], *rest[row]], whole[row]) for row in rest)
+
+
+@pytest.mark.parametrize("sample", [True, False])
+@pytest.mark.parametrize("config", MODELS.values(), ids=MODELS)
+def test_texts_may_leave_one_after_the_other_from_outside_of_a_step(config: TextWriterConfig, sample: bool) -> None:
+    model = ending(config, bias=-9.0)
+    search = Decoding(sample=True, seed=2, nbest=4) if sample else Decoding()
+    prompts = PROMPTS[:1] if sample else PROMPTS
+    whole = written(Writing(model, prompts, search, END, window=16), 20)
+    writing = Writing(model, prompts, search, END, window=16)
+    found: dict[int, list[Written]] = {row: [] for row in range(4)}
+    for leaving in (3, 1, 0):
+        for row, some in written(writing, 5).items():
+            found[row] += some
+        writing.leave([leaving])
+    for row, some in written(writing, 5).items():
+        found[row] += some
+    assert [len(found[row]) for row in range(4)] == [15, 10, 20, 5]
+    assert all(same(some, whole[row][: len(some)]) for row, some in found.items())
+
+
+def test_who_reads_along_is_not_in_the_mode_of_the_model() -> None:
+    model = ending(decoder(), bias=-9.0)
+    for _ in write_on(model, [START, 5], Decoding(), END, 3):
+        assert not torch.is_inference_mode_enabled()
+        assert torch.is_grad_enabled()

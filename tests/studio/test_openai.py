@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,18 @@ def test_a_text_ends_before_a_stop_string(client: openai.OpenAI, writer: Generat
         choices = [choice for part in found for choice in part.choices] if stream else found.choices
         assert "".join(choice.text for choice in choices) == text[: text.index(stop)]
         assert choices[-1].finish_reason == "stop"
+
+
+def test_samples_that_stop_one_after_the_other_are_what_they_are_without_a_stop(client: openai.OpenAI) -> None:
+    asked: dict[str, Any] = {"model": "writer", "prompt": "the cat", "max_tokens": 24, "n": 4, "seed": 2}
+    whole = [choice.text for choice in client.completions.create(**asked).choices]
+    stop = ["e", "a", "b", "c"]
+    for stream in (False, True):
+        found = client.completions.create(**asked, stop=stop, stream=stream)
+        texts = [""] * 4
+        for choice in [choice for part in found for choice in part.choices] if stream else found.choices:
+            texts[choice.index] += choice.text
+        assert texts == [re.split("[eabc]", text)[0] for text in whole]
 
 
 def test_log_probabilities_are_the_models_own_with_the_likeliest_beside(
