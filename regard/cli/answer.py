@@ -68,18 +68,17 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     asked: Iterable[str] = given or standard_input("answering")
     alone = sys.stdin is not None and sys.stdin.isatty()
     for chunk in chunks(asked, 1 if alone else CHUNK):
-        filled = [(question, context) for question in chunk if question.strip()]
-        found = iter(answerer.answer(filled, threshold, options.batch, say=say))
-        for question in chunk:
-            print(line(question, next(found) if question.strip() else None, options))
+        found = answerer.answer([(question, context) for question in chunk], threshold, options.batch, say=say)
+        for question, answer in zip(chunk, found, strict=True):
+            print(line(question, answer, options))
         sys.stdout.flush()
 
 
 def line(question: str, answer: Any, options: argparse.Namespace) -> str:
     """What is printed of an answer, on one line; an empty line of the input stays one."""
     if options.json:
-        return json.dumps({"question": question, **(asdict(answer) if answer else {})}, ensure_ascii=False)
-    if answer is None:
+        return json.dumps({"question": question, **asdict(answer)}, ensure_ascii=False)
+    if not question.strip():
         return ""
     text = " ".join(answer.text.split())
     return f"{answer.score:.4f}\t{text}" if options.scores else text

@@ -41,7 +41,6 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.tasks.classification import load_classifier
-    from regard.tasks.text_classifier import ranked
 
     given = given_texts(rest, "classify")
     classifier = precise(load_classifier(options.run), options)
@@ -49,10 +48,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     with counting("texts classified", len(given) or None) as done:
         for chunk in chunks(texts, 1 if alone else CHUNK):
-            filled = [text for text in chunk if text.strip()]
-            found = iter(classifier.probabilities(filled, options.batch, say, done))
-            for text in chunk:
-                scores = ranked(classifier.labels, next(found)) if text.strip() else {}
+            for text, scores in zip(chunk, classifier.each(chunk, options.batch, say, done), strict=True):
                 print(line(text, scores, options))
             sys.stdout.flush()
 

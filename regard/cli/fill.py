@@ -42,7 +42,6 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.tasks.filling import Filled
     from regard.tasks.mlm import load_filler
 
     given = given_texts(rest, "fill")
@@ -50,9 +49,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     texts: Iterable[str] = given or standard_input("filling in")
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     for chunk in chunks(texts, 1 if alone else CHUNK):
-        found = iter(filler.fill([text for text in chunk if text.strip()], options.count, options.batch))
-        for text in chunk:
-            print(lines(next(found) if text.strip() else Filled(text, text, []), options))
+        for found in filler.fill(chunk, options.count, options.batch):
+            print(lines(found, options))
         sys.stdout.flush()
 
 

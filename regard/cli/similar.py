@@ -56,9 +56,6 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.tasks.similarity import open_index
 
     given = given_texts(rest, "similar")
-    for number, text in enumerate(given, 1):
-        if not text.strip():
-            raise ValueError(f"text {number} is empty: there is nothing to compare lines with")
     embedder = precise(load_embedder(options.run, options.pool), options)
     lines = Path(options.lines)
     folder = Path(options.index) if options.index else lines.with_name(f"{lines.name}.index")

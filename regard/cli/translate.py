@@ -65,10 +65,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     with counting("sentences translated", len(given) or None) as done:
         for chunk in chunks(texts, 1 if alone else CHUNK):
-            filled = [text for text in chunk if text.strip()]
-            found = iter(translator.translate(filled, search, options.batch, say, done))
-            for text in chunk:
-                for one in next(found) if text.strip() else [None] * search.nbest:
+            for found in translator.translate(chunk, search, options.batch, say, done):
+                for one in found:
                     print(line(translator, one, options.scores, reading))
             sys.stdout.flush()
 
@@ -100,9 +98,9 @@ def chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
         yield chunk
 
 
-def line(translator: Translator, one: Rendering | None, scores: bool, reading: Reading | None) -> str:
+def line(translator: Translator, one: Rendering, scores: bool, reading: Reading | None) -> str:
     """What is printed of a translation, on one line; an empty line of the input stays one, of as many columns."""
-    if one is None:
+    if not one.parts:
         return "\t" * (scores + (reading is not None))
     cells = [f"{one.score:.4f}"] if scores else []
     cells.append(" ".join(one.text.splitlines()))

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from regard.config import nearest
+from regard.data.given import checked_text
 from regard.data.pairs import Pair
 from regard.decoding import Decoding, translate
 from regard.look.alignment import alignment_error_rate, cross_layers
@@ -56,6 +57,9 @@ def look(
     then says what they change. `layers` narrows the maps by name, with * as a wildcard; `best` is how many alternatives
     each place gets; `gold` are the links (source word, target word) that are known to be right.
     """
+    for name, given in (("the text", text), ("the target", target), ("the second text", second)):
+        if given is not None or name == "the text":
+            checked_text(given, name)
     heads = chosen_heads(subject, without)
     if isinstance(subject.model, TextLabeller):
         if target is not None:

@@ -143,7 +143,8 @@ class Playback(BaseModel):
 
 
 class TranslateRequest(Strict):
-    """One `text`, or several `texts`. A `tree` shows how the beam of a single text branched."""
+    """One `text`, or several `texts`. A `tree` shows how the beam of a single text branched, where it is
+    translated in one part."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["texts"]}]})
 
@@ -179,7 +180,7 @@ class Rendering(BaseModel):
 
 
 class Translated(BaseModel):
-    """The best translations of a text, which was translated in so many parts."""
+    """The best translations of a text, which was translated in so many parts: none where there is nothing to read."""
 
     source: str
     best: list[Rendering]

@@ -30,7 +30,7 @@ def use_routes(studio: Studio) -> APIRouter:
 
     @routes.post("/translate", name="translate", response_model=Translations, responses=problems(400, 404, *COMPUTED))
     async def translation(request: Request, asked: TranslateRequest) -> Any:
-        """The best translations of a text, or of each of several. Blank texts stay blank."""
+        """The best translations of a text, or of each of several. Blank texts stay blank, line breaks come back."""
         return await studio.bench.run(request, lambda stopper: translate(studio, stopper, asked))
 
     @routes.post(
@@ -83,17 +83,15 @@ def translate(studio: Studio, stopper: Stopper, asked: TranslateRequest) -> dict
         raise RefusalError(409, f"{asked.run} was not trained to translate")
     search = Decoding(beam=asked.beam, nbest=asked.nbest, length_penalty=asked.length_penalty)
     with stopper.on(translator.model):
-        filled = [text for text in asked.every if text.strip()]
-        found = iter(translator.translate(filled, search, BATCH, done=stopper.check))
-        translations = [translated(text, next(found) if text.strip() else []) for text in asked.every]
+        found = translator.translate(asked.every, search, BATCH, done=stopper.check)
+        translations = [translated(text, best) for text, best in zip(asked.every, found, strict=True)]
         tree = None
-        if asked.tree and filled:
+        if asked.tree and len(parts := found[0][0].parts) == 1:  # several have no beam in common
             wide = Decoding(beam=asked.beam, nbest=asked.beam, length_penalty=asked.length_penalty)
-            tree = beam_tree(loaded.subject, filled[0], wide)
+            tree = beam_tree(loaded.subject, parts[0][0], wide)
     return {"translations": translations, "tree": tree, "seconds": time.perf_counter() - start}
 
 
 def translated(text: str, best: list[Rendering]) -> dict[str, Any]:
     shown = [{"text": one.text, "score": one.score, "log_prob": one.log_prob} for one in best]
-    blank = {"text": "", "score": 0.0, "log_prob": 0.0}
-    return {"source": text, "best": shown or [blank], "parts": len(best[0].parts) if best else 0}
+    return {"source": text, "best": shown, "parts": len(best[0].parts)}

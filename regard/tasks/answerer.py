@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from regard.data.files import DataError
+from regard.data.given import checked_text, is_blank
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.spans import best_span, over_none
 from regard.look.capture import look
@@ -76,7 +77,6 @@ class Answerer:
     def __call__(self, question: str, context: str, threshold: float = 0.0) -> Answer:
         return self.answer([(question, context)], threshold)[0]
 
-    @torch.no_grad()
     def answer(
         self,
         asked: Sequence[tuple[str, str]],
@@ -86,10 +86,25 @@ class Answerer:
         say: Callable[[str], None] | None = None,
     ) -> list[Answer]:
         """Of each question and its text, in their order; batches are made by length. `say` hears of questions that are
-        too long."""
-        for question, context in asked:
-            if not (question.strip() and context.strip()):
-                raise DataError("a question or its text is empty: there is nothing to answer")
+        too long. An empty question has no answer."""
+        for number, (question, context) in enumerate(asked, 1):
+            checked_text(question, f"question {number}")
+            if is_blank(checked_text(context, f"the text of question {number}")):
+                raise DataError(f"the text of question {number} is empty: there is nothing to answer from")
+        filled = [(question, context) for question, context in asked if not is_blank(question)]
+        found = iter(self.answer_filled(filled, threshold, batch, done, say))
+        return [Answer("", 0, 0, 0.0) if is_blank(question) else next(found) for question, _ in asked]
+
+    @torch.no_grad()
+    def answer_filled(
+        self,
+        asked: Sequence[tuple[str, str]],
+        threshold: float,
+        batch: int,
+        done: Callable[[int], None] | None,
+        say: Callable[[str], None] | None,
+    ) -> list[Answer]:
+        """Of questions that ask for something."""
         most = asked_at_most(self.longest)
         cut = sum(len(ids) > most for ids in self.tokenizer.encode([question for question, _ in asked]))
         if cut and say is not None:

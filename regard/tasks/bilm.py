@@ -20,6 +20,7 @@ from regard.data.batches import Batches
 from regard.data.corpus import Rowing, tokenized
 from regard.data.documents import bytes_in
 from regard.data.files import DataError
+from regard.data.given import checked_text
 from regard.data.shards import TokenShard
 from regard.data.spelt import spelt
 from regard.data.tagged import words_in
@@ -178,7 +179,7 @@ class ContextVectors:
     def __call__(self, text: str) -> tuple[list[str], NDArray[np.float32]]:
         """The words of a text, and their vectors (layers, words, 2 · width): the token's own twice, then of each layer
         the state that read on to the word's first piece, and the state that read back to it."""
-        words = words_in(text)
+        words = words_in(checked_text(text))
         if not words:
             raise DataError("the text is empty: it has no words")
         pieces = spelt(self.tokenizer, words)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.checkpoint import Run, RunError, load_both
 from regard.config import nearest
-from regard.data.files import DataError
+from regard.data.given import checked_texts, refuse_blank
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
 from regard.models import EncoderModel, TextReader, reader_in
@@ -57,9 +57,8 @@ class Embedder:
         done: Callable[[int], None] | None = None,
     ) -> Vectors:
         """(texts, width), in their order; batches are made by length. `done` hears how many more are read."""
-        for text in texts:
-            if not text.strip():
-                raise DataError("an empty text has no vector")
+        texts = checked_texts(texts)
+        refuse_blank(texts, "so it has no vector: take it out or give it words")
         rows, cut = framed_rows(self.tokenizer, texts, self.longest)
         if cut and say is not None:
             say(f"{cut:,} of {len(texts):,} texts have more than {self.longest:,} tokens and were read up to there")

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from regard.checkpoint import RunError
 from regard.data.files import DataError
+from regard.data.given import checked_texts, is_blank
 from regard.data.tokenizers import MASKED, Tokenizer
 from regard.look.capture import look
 from regard.look.parts import Choice
@@ -53,12 +54,15 @@ class MaskFiller:
 
     @torch.no_grad()
     def fill(self, texts: Sequence[str], count: int = 5, batch: int = 32) -> list[Filled]:
-        """Of each text, in their order; batches are made by length."""
+        """Of each text, in their order; batches are made by length. An empty text has no mask, and stays empty."""
         assert self.model.head is not None
         count = min(count, self.tokenizer.vocabulary - len(self.specials))
-        rows = [self.row(text) for text in texts]
-        found: list[Filled | None] = [None] * len(rows)
-        for chosen in by_tokens(rows, batch):
+        texts = checked_texts(texts)
+        found: list[Filled | None] = [Filled(text, text, []) if is_blank(text) else None for text in texts]
+        places = [place for place, one in enumerate(found) if one is None]
+        rows = {place: self.row(texts[place]) for place in places}
+        for some in by_tokens([rows[place] for place in places], batch):
+            chosen = [places[i] for i in some]
             tokens, keep = padded([self.tokenizer.framed(rows[i]) for i in chosen], self.device)
             hidden = tokens.eq(self.mask)
             segments = own_segments(self.model, self.tokenizer, tokens)

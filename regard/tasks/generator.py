@@ -12,6 +12,7 @@ import torch
 from regard.config import ConfigError, from_dict
 from regard.data.documents import Document
 from regard.data.files import DataError
+from regard.data.given import checked_text, checked_texts, several
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, Hypothesis, complete
 from regard.decoding.speculative import AHEAD, Speculating, check_rewinds
@@ -64,6 +65,7 @@ class Generator:
         It draws, unless a `beam` or `sample=False` asks for the likeliest. Of a prompt that is longer than the context
         the end is in sight, with a warning, unless `long` is "refuse".
         """
+        checked_text(prompt, "the prompt")
         return prompt + self.continued([prompt], tokens, chosen_drawing(**options), stop, long, warn)[0][0].text
 
     def continued(
@@ -77,6 +79,7 @@ class Generator:
         stopped: Callable[[], bool] | None = None,
     ) -> list[list[Continuation]]:
         """What follows each prompt, `nbest` of each; all are written together, and each as if it were alone."""
+        prompts = checked_texts(prompts, "prompt")
         if options.beam > 1:
             if self.draft is not None:
                 raise ConfigError(f"a beam of {options.beam} with a draft: it writes ahead for one text; leave one out")
@@ -106,7 +109,7 @@ class Generator:
         `long` says what becomes of a prompt that is longer than the context, and `say` hears of it; `stopped` is asked
         before each token whether to end here.
         """
-        rows = [self.read(prompt, long, say) for prompt in prompts]
+        rows = [self.read(prompt, long, say) for prompt in checked_texts(prompts, "prompt")]
         sheets = self.sheets(rows, options, stop, tokens)
         if self.draft is None:
             return pieces(Writing(self.model, rows, options, self.tokenizer.end, self.context), sheets, stopped)
@@ -209,7 +212,12 @@ class Generator:
     ) -> Score:
         """What a text costs, or several; every token is scored once, with at least context - stride tokens before it:
         half of the context, where no `stride` is given."""
-        documents = [Document("the text", lambda: [text])] if isinstance(text, str) else text
+        documents: Iterable[Document]
+        if isinstance(text, str) or not several(text):
+            whole = checked_text(text)
+            documents = [Document("the text", lambda: [whole])]
+        else:
+            documents = text
         ids, size = encoded(self.tokenizer, documents)
         words = words_in(documents)
         start, end = self.tokenizer.start, self.tokenizer.end
@@ -217,7 +225,7 @@ class Generator:
 
     def log_probs(self, text: str) -> list[tuple[str, float]]:
         """The tokens of a text with the log-probabilities that the model gives to them."""
-        return [(self.tokenizer.token(one.token), one.log_prob) for one in self.judged(self.tokens(text))]
+        return [(self.tokenizer.token(one.token), one.log_prob) for one in self.judged(self.tokens(checked_text(text)))]
 
     def judged(self, ids: Sequence[int], likeliest: int = 0) -> list[Written]:
         """The tokens of a text with what the model gives to them, and to so many likeliest ones in their place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from regard.checkpoint import Scale
 from regard.data.files import DataError
+from regard.data.given import checked_text, is_blank
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
 from regard.look.capture import look
@@ -48,6 +50,10 @@ class PairJudge:
         self.longest = min(max_length, model.longest or max_length)
 
     def __call__(self, first: str, second: str) -> str | float:
+        """Its label or score; of two empty texts an empty label, or a score that is no number."""
+        check_pairs([(first, second)])
+        if is_blank(first) and is_blank(second):
+            return "" if self.scale is None else math.nan
         verdict = self.judge([(first, second)])[0]
         return float(verdict[0]) if self.scale is not None else self.labels[int(verdict.argmax())]
 
@@ -59,9 +65,10 @@ class PairJudge:
         done: Callable[[int], None] | None = None,
     ) -> NDArray[np.float32]:
         """(pairs, labels): probabilities; or (pairs, 1): scores. `say` hears of texts that were cut."""
-        for pair in pairs:
-            if not all(text.strip() for text in pair):
-                raise DataError("one of the two texts is empty: there is nothing to compare")
+        check_pairs(pairs)
+        for number, pair in enumerate(pairs, 1):
+            if all(map(is_blank, pair)):
+                raise DataError(f"pair {number}: both texts are empty: there is nothing to compare")
         rows, cut = pair_tokens(self.tokenizer, pairs, self.longest - FRAME)
         if cut and say is not None:
             say(f"{cut:,} of {len(pairs):,} pairs have more than {self.longest:,} tokens and were cut")
@@ -97,6 +104,15 @@ class PairJudge:
             if done is not None:
                 done(len(chosen))
         return result if self.scale is None else self.scale.outside(result)
+
+
+def check_pairs(pairs: Sequence[TextPair]) -> None:
+    """Both are texts, and there is something to read in both or in neither."""
+    for number, (first, second) in enumerate(pairs, 1):
+        checked_text(first, f"the first text of pair {number}")
+        checked_text(second, f"the second text of pair {number}")
+        if is_blank(first) != is_blank(second):
+            raise DataError(f"pair {number}: one of the two texts is empty")
 
 
 def pair_tokens(tokenizer: Tokenizer, pairs: Sequence[TextPair], room: int) -> tuple[list[Tokens], int]:

@@ -8,6 +8,7 @@ from typing import Any, overload
 import torch
 from torch import Tensor
 
+from regard.data.given import one_or_several, several
 from regard.data.spelt import Spelt, Words, spelt
 from regard.data.tagged import words_in
 from regard.data.tokenizers import Tokenizer
@@ -46,12 +47,11 @@ class WordTagger:
 
     def __call__(self, texts: str | list[str]) -> list[tuple[str, str]] | list[list[tuple[str, str]]]:
         """The words of a text with their tags, or those of each text."""
-        if isinstance(texts, str):
-            return self([texts])[0]
-        sentences = [words_in(text) for text in texts]
-        return [
+        sentences = [words_in(text) for text in one_or_several(texts)]
+        found = [
             list(zip(words, tags, strict=True)) for words, tags in zip(sentences, self.tags(sentences), strict=True)
         ]
+        return found if several(texts) else found[0]
 
     def tags(
         self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None

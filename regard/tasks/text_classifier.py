@@ -13,6 +13,7 @@ from torch import Tensor
 
 from regard.config import nearest
 from regard.data.files import DataError
+from regard.data.given import checked_texts, is_blank, one_or_several, refuse_blank, several
 from regard.data.labelled import Labelled
 from regard.data.sentences import fitting, sentence_tokens
 from regard.data.tokenizers import Tokenizer
@@ -54,9 +55,9 @@ class TextClassifier:
     def __call__(self, texts: Sequence[str]) -> list[str]: ...
 
     def __call__(self, texts: str | Sequence[str]) -> str | list[str]:
-        """The likeliest label of a text, or of each."""
-        found = [self.labels[i] for i in self.probabilities(_listed(texts)).argmax(1)]
-        return found[0] if isinstance(texts, str) else found
+        """The likeliest label of a text, or of each; an empty text has none, and gets an empty one."""
+        found = [next(iter(scores), "") for scores in self.each(one_or_several(texts))]
+        return found if several(texts) else found[0]
 
     @overload
     def scores(self, texts: str) -> dict[str, float]: ...  # type: ignore[overload-overlap]
@@ -65,9 +66,20 @@ class TextClassifier:
     def scores(self, texts: Sequence[str]) -> list[dict[str, float]]: ...
 
     def scores(self, texts: str | Sequence[str]) -> dict[str, float] | list[dict[str, float]]:
-        """The probability of each label, from the likeliest on."""
-        found = [ranked(self.labels, row) for row in self.probabilities(_listed(texts))]
-        return found[0] if isinstance(texts, str) else found
+        """The probability of each label, from the likeliest on; none of an empty text."""
+        found = self.each(one_or_several(texts))
+        return found if several(texts) else found[0]
+
+    def each(
+        self,
+        texts: Sequence[str],
+        batch: int = 64,
+        say: Callable[[str], None] | None = None,
+        done: Callable[[int], None] | None = None,
+    ) -> list[dict[str, float]]:
+        """The labels of each text with their probabilities, as `scores`; `say` and `done` as in `probabilities`."""
+        found = iter(self.probabilities([text for text in texts if not is_blank(text)], batch, say, done))
+        return [{} if is_blank(text) else ranked(self.labels, next(found)) for text in texts]
 
     def probabilities(
         self,
@@ -77,9 +89,8 @@ class TextClassifier:
         done: Callable[[int], None] | None = None,
     ) -> NDArray[np.float32]:
         """(texts, labels). `say` hears of texts that were cut, `done` how many more are classified."""
-        for text in texts:
-            if not text.strip():
-                raise DataError("an empty text cannot be classified")
+        texts = checked_texts(texts)
+        refuse_blank(texts, "so it has no label: take it out or give it words")
         rows, cut = self.rows(texts)
         if cut and say is not None:
             say(f"{cut:,} of {len(texts):,} texts have more than {self.longest:,} tokens and were read up to there")
@@ -153,10 +164,6 @@ def by_length(rows: Sequence[Sequence[int]], most: int) -> Iterable[list[int]]:
 def ranked(labels: Sequence[str], probabilities: NDArray[np.float32]) -> dict[str, float]:
     """Labels and probabilities, from the likeliest on."""
     return {labels[i]: float(probabilities[i]) for i in np.argsort(-probabilities, kind="stable")}
-
-
-def _listed(texts: str | Sequence[str]) -> list[str]:
-    return [texts] if isinstance(texts, str) else list(texts)
 
 
 # --- the names of labels ----------------------------------------------------------------------------------------------

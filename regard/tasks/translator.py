@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -14,6 +13,8 @@ from torch import Tensor
 from regard.config import from_dict
 from regard.data.batches import pad
 from regard.data.files import DataError
+from regard.data.given import checked_texts, one_or_several, several
+from regard.data.readable import Parts, readable
 from regard.data.tokenizers import PAD, Tokenizer
 from regard.decoding import Decoding, Hypothesis, translate
 from regard.decoding.parallel import even, side_by_side
@@ -25,7 +26,6 @@ from regard.models import Ensemble, SourceWriter
 from regard.nn.few import SEVERAL, pack
 from regard.nn.watch import observed
 
-SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 BEAM = 4  # where nothing else is asked for
 SHOWN = 20  # letters by which a message names a text
 
@@ -34,7 +34,8 @@ SHOWN = 20  # letters by which a message names a text
 class Rendering:
     """One translation of a text; `log_prob` and `score` as in `Hypothesis`.
 
-    `parts` are the pieces of text that were translated one by one, with their translations: mostly one, the whole.
+    `parts` are the pieces of text that were translated one by one, with their translations: mostly one, the whole; none
+    of a text in which there is nothing to read, whose translation is empty.
     """
 
     text: str
@@ -46,8 +47,8 @@ class Rendering:
 class Translator:
     """Translates with a model and its tokenizer: `translator("A sentence.", beam=5)`.
 
-    `reading` is the layer that is recorded as its alignment. A text of more than `max_length` - 1 tokens is translated
-    in parts, sentence by sentence, never cut.
+    `reading` is the layer that is recorded as its alignment. A text is translated line by line, and a line of more than
+    `max_length` - 1 tokens in parts, sentence by sentence, never cut. An empty text stays empty.
     """
 
     def __init__(
@@ -73,17 +74,18 @@ class Translator:
     def __call__(self, texts: str | Sequence[str], **options: Any) -> str | list[str]:
         """The best translation of a text, or of each; the options are the fields of `Decoding`."""
         search = chosen_search(**options)
-        return self.texts([texts], search)[0] if isinstance(texts, str) else self.texts(texts, search)
+        found = self.texts(one_or_several(texts), search)
+        return found if several(texts) else found[0]
 
     def texts(
-        self, texts: Sequence[str], options: Decoding, batch: int = 32, done: Callable[[int], None] | None = None
+        self, texts: Iterable[str], options: Decoding, batch: int = 32, done: Callable[[int], None] | None = None
     ) -> list[str]:
         """The best translation of each text."""
         return [found[0].text for found in self.translate(texts, options, batch, done=done)]
 
     def translate(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         options: Decoding,
         batch: int = 32,
         say: Callable[[str], None] | None = None,
@@ -93,29 +95,36 @@ class Translator:
 
         `say` hears of texts that were split, `done` how many more are translated.
         """
-        parts: list[str] = []
-        places: list[slice] = []  # of each text among the parts
-        for text, found in zip(texts, self.fitting(texts), strict=True):
-            places.append(slice(len(parts), len(parts) + len(found)))
-            parts += found
-            if len(found) > 1:
-                long = f"{text[:SHOWN]!r}… has more than the {self.longest} tokens that the model reads"
-                if options.nbest > 1:
-                    raise DataError(f"{long}: in parts it has no {options.nbest} best translations; ask for one")
-                if say is not None:
-                    say(f"{long}: it is translated in {len(found)} parts")
-        hypotheses = self.hypotheses(self.tokenizer.encode(parts), options, batch, done)
-        return [
-            [self.rendering(parts[place], best, options) for best in zip(*hypotheses[place], strict=True)]
-            for place in places
-        ]
+        texts = checked_texts(texts)
+        split = readable(self.tokenizer, texts, self.longest)
+        for text, whole in zip(texts, split, strict=True):
+            self.check_parts(text, whole, options, say)
+        rows = self.tokenizer.encode([part for whole in split for part in whole.texts])
+        found = iter(self.hypotheses(rows, options, batch, done))
+        return [self.renderings(whole, [next(found) for _ in whole.texts], options) for whole in split]
 
-    def rendering(self, sources: Sequence[str], best: Sequence[Hypothesis], options: Decoding) -> Rendering:
-        """A text that was translated whole, or in parts, with one hypothesis each."""
+    def check_parts(self, text: str, whole: Parts, options: Decoding, say: Callable[[str], None] | None) -> None:
+        """What is translated in parts has one translation: the best of each part."""
+        count = len(whole.texts)
+        why = f"has more than the {self.longest} tokens that the model reads" if whole.cut else "has several lines"
+        if count > 1 and options.nbest > 1:
+            many = f"in parts it has no {options.nbest} best translations; ask for one"
+            raise DataError(f"{text[:SHOWN]!r}… {why}: {many}")
+        if whole.cut and say is not None:
+            say(f"{text[:SHOWN]!r}… {why}: it is translated in {count} parts")
+
+    def renderings(self, whole: Parts, found: Sequence[Sequence[Hypothesis]], options: Decoding) -> list[Rendering]:
+        """The best translations of one text, by those of its parts."""
+        if not found:
+            return [Rendering("", 0.0, 0.0, ())] * options.nbest
+        return [self.rendering(whole, best, options) for best in zip(*found, strict=True)]
+
+    def rendering(self, whole: Parts, best: Sequence[Hypothesis], options: Decoding) -> Rendering:
+        """A text of which each part has one hypothesis."""
         targets = [self.tokenizer.decode(one.tokens) for one in best]
         log_prob, length = sum(one.log_prob for one in best), sum(len(one.tokens) + one.finished for one in best)
         score = log_prob / max(length, 1) ** options.length_penalty
-        return Rendering(" ".join(targets), score, log_prob, tuple(zip(sources, targets, strict=True)))
+        return Rendering(whole.with_these(targets), score, log_prob, tuple(zip(whole.texts, targets, strict=True)))
 
     def hypotheses(
         self, rows: Sequence[Sequence[int]], options: Decoding, batch: int, done: Callable[[int], None] | None = None
@@ -147,26 +156,6 @@ class Translator:
         """
         return look(Subject(self.model, self.tokenizer, self.reading), text, target, **options)
 
-    def fitting(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        """Each text as the parts that the model can read."""
-        for text, row in zip(texts, self.tokenizer.encode(list(texts)), strict=True):
-            yield [text] if len(row) <= self.longest else list(self.parts(text)) or [""]
-
-    def parts(self, text: str) -> Iterator[str]:
-        """Sentences; what is still too long is halved, between words where it has several."""
-        sentences = [part for part in SENTENCE_END.split(text) if part.strip()]
-        for sentence in sentences:
-            if len(self.tokenizer.encode([sentence])[0]) <= self.longest:
-                yield sentence
-            elif len(sentences) > 1:
-                yield from self.parts(sentence)
-            else:
-                halves = halved(sentence)
-                if not all(halves):
-                    raise DataError(f"{sentence!r} has more than the {self.longest} tokens that the model reads")
-                for half in halves:
-                    yield from self.parts(half)
-
     @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
@@ -175,15 +164,6 @@ class Translator:
 def chosen_search(**options: Any) -> Decoding:
     """The search that these fields of `Decoding` ask for, with a beam unless it draws or another width is named."""
     return from_dict(Decoding, {"beam": 1 if options.get("sample") else BEAM, **options})
-
-
-def halved(text: str) -> tuple[str, str]:
-    """Two halves, between words where white space parts some."""
-    words = text.split()
-    middle = len(words) // 2
-    if middle:
-        return " ".join(words[:middle]), " ".join(words[middle:])
-    return text[: len(text) // 2], text[len(text) // 2 :]
 
 
 def padded(rows: Sequence[np.ndarray[Any, Any]], device: torch.device) -> tuple[Tensor, Tensor | None]:

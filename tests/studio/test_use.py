@@ -70,6 +70,13 @@ def test_blank_texts_stay_blank(client: TestClient) -> None:
     assert answer["tree"] is None
 
 
+def test_the_breaks_between_lines_come_back(client: TestClient) -> None:
+    body = {"run": "good", "texts": ["un deux\ntrois", "un\r\n\r\ndeux\n"]}
+    answer = client.post("/api/translate", json=body).json()
+    assert [one["best"][0]["text"] for one in answer["translations"]] == ["one two\nthree", "one\r\n\r\ntwo\n"]
+    assert [one["parts"] for one in answer["translations"]] == [2, 2]
+
+
 @pytest.mark.parametrize("run", ["decoder", "encoder", "recurrent"])
 def test_a_run_that_cannot_translate_says_so(client: TestClient, run: str) -> None:
     answer = client.post("/api/translate", json={"run": run, "text": "un"})
