@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import torch
 
 import regard
 from regard.checkpoint import Run, weights_of, write_labels, write_tensors
-from regard.config import change, to_dict
+from regard.config import change, from_dict, to_dict
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import (
     BiLM,
@@ -111,4 +112,22 @@ def write_every_recurrent(folder: Path) -> Path:
     write_recurrent(folder / "bilm", BILM, "bilm")
     write_recurrent(folder / "bare", RECURRENT["lstm"], "similar")
     write_classifier(folder / "intra", "classifier", reader="lstmn-encoder")
+    return folder
+
+
+def write_translator(folder: Path, trained: Path, bias: float) -> Path:
+    """As a trained translator, but with random weights, and this much more for the end than for another token."""
+    shutil.copytree(trained, folder)
+    run = Run(folder)
+    sections = run.read_config()
+    config = from_dict(ModelConfig, sections["model"], "model")
+    torch.manual_seed(5)
+    model = change(config, {"head.tied": False, "head.bias": True}).build()
+    randomise(model)
+    with torch.no_grad():
+        model.head.bias.zero_()[2] = bias  # type: ignore[union-attr, operator, index]
+    run.write_config(
+        {**{key: value for key, value in sections.items() if key != "format"}, "model": to_dict(model.config)}
+    )
+    write_tensors(run.weights_path, weights_of(model))
     return folder

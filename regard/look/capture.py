@@ -5,15 +5,16 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from regard.config import nearest
-from regard.data.given import checked_text
+from regard.data.given import checked_text, is_blank
 from regard.data.pairs import Pair
+from regard.data.readable import readable
 from regard.decoding import Decoding, translate
 from regard.look.alignment import alignment_error_rate, cross_layers
 from regard.look.expecting import expectations
@@ -172,14 +173,19 @@ def capture(
 
 def translated(subject: Subject, text: str, target: str | None, beam: int) -> tuple[dict[str, Side], Pair]:
     """A source with the given target or the model's own, in gold words where they are known."""
-    if target is None:
-        written = subject.written("target", search(subject, subject.side("source", text), beam))
-        pair = subject.pair(text, written.text)
-    else:
-        pair = subject.pair(text, target)
-    if target is not None or pair.target_words:
-        written = subject.side("target", pair.target, pair.target_words or None)
+    subject.side("source", text)  # or there is nothing to look at
+    written = search(subject, text, beam) if target is None else given_target(subject, target)
+    pair = subject.pair(text, written.text)
+    if pair.target_words:
+        written = subject.side("target", pair.target, pair.target_words)
     return {"source": subject.side("source", text, pair.source_words or None), "target": written}, pair
+
+
+def given_target(subject: Subject, text: str) -> Side:
+    """A translation; an empty one shows how likely the model ends at once."""
+    if is_blank(text):
+        return replace(subject.written("target", []), text=text)
+    return subject.side("target", text)
 
 
 def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
@@ -205,12 +211,22 @@ def behind_masks(subject: Subject, side: Side, states: Tensor, masks: Sequence[M
     return states.index_copy(0, places, found.to(states.dtype))
 
 
-def search(subject: Subject, source: Side, beam: int) -> list[int]:
-    """The tokens of the best translation; at least one, since an empty one shows nothing."""
+def search(subject: Subject, text: str, beam: int) -> Side:
+    """What the translator of the same run writes with this beam: a text that it reads in parts is written in parts."""
+    tokenizer = subject.tokenizer
+    (whole,) = readable(tokenizer, [text], subject.reads)
+    found = [search_part(subject, part, beam) for part in whole.texts]
+    written = whole.with_these([tokenizer.decode(ids) for ids in found])
+    if len(found) != 1:
+        return given_target(subject, written)
+    return replace(subject.written("target", found[0]), text=written)
+
+
+def search_part(subject: Subject, text: str, beam: int) -> list[int]:
+    """The tokens of the best translation; none where the likeliest is to end at once."""
     assert isinstance(subject.model, SourceWriter)
-    options = Decoding(beam=beam, min_length=1)
-    start, end = subject.tokenizer.start, subject.tokenizer.end
-    return translate(subject.model, row(subject, source), None, options, start, end)[0][0].tokens
+    source, tokenizer = row(subject, subject.side("source", text)), subject.tokenizer
+    return translate(subject.model, source, None, Decoding(beam=beam), tokenizer.start, tokenizer.end)[0][0].tokens
 
 
 def row(subject: Subject, side: Side) -> Tensor:

@@ -106,6 +106,12 @@ class Subject:
         return roles(self.task, encodes=isinstance(self.model, EncoderModel))
 
     @property
+    def reads(self) -> int:
+        """The tokens of a source that a translator reads at once, beside its end."""
+        most = self.most or LONGEST
+        return min(most, self.model.longest or most) - 1
+
+    @property
     def fills(self) -> bool:
         """Whether it finds masked words."""
         model = self.model

@@ -154,7 +154,8 @@ class Translator:
 
         The options are those of `regard.look.look`.
         """
-        return look(Subject(self.model, self.tokenizer, self.reading), text, target, **options)
+        subject = Subject(self.model, self.tokenizer, self.reading, most=self.longest + 1)
+        return look(subject, text, target, **options)
 
     @property
     def device(self) -> torch.device:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from regard.look import Look, Subject, look
 from regard.tasks.translation import load_translator
 from tests.browser.conftest import Ask
 from tests.browser.page import ALL, HALF, Keys, Page
+from tests.untrained import write_translator
 
 TEXT = "six deux trois un"
 HERE = f"#/run/good/translate?text={TEXT.replace(' ', '+')}"
@@ -38,6 +41,36 @@ def test_a_typed_sentence_is_translated_as_the_library_does(page: Page, runs: Pa
     page.until(lambda: page.texts(".alternative") == [one.text for one in best])
     scores = [float(text.replace("−", "-")) for text in page.texts(".alternatives-list .number")]
     np.testing.assert_allclose(scores, [one.score for one in best], atol=0.0051)
+
+
+@pytest.fixture
+def silent(runs: Path) -> Iterator[str]:
+    """A run whose likeliest translation is an empty one."""
+    write_translator(runs / "silent", runs / "good", 9.0)
+    yield "silent"
+    shutil.rmtree(runs / "silent")
+
+
+def test_an_empty_translation_is_shown_as_one_and_others_can_be_chosen(page: Page, runs: Path, silent: str) -> None:
+    best = load_translator(runs / silent).translate([TEXT], Decoding(beam=4, nbest=4))[0]
+    assert best[0].text == ""
+    page.open(f"#/run/{silent}/translate?text={TEXT.replace(' ', '+')}")
+    page.until(lambda: page.texts(".alternative") == [one.text or "(nothing)" for one in best])
+    assert page.value("Translation") == ""
+    assert page.field("Translation").get_attribute("placeholder") == "(nothing)"
+    page.until(lambda: len(page.all(".chip")) == 1)  # how likely it ends
+    page.all(".alternative")[1].click()
+    page.until(lambda: page.value("Translation") == best[1].text)
+    page.all(".alternative")[0].click()
+    page.until(lambda: page.value("Translation") == "" and len(page.all(".chip")) == 1)
+    assert not page.all(".status.wrong")
+
+
+def test_line_breaks_come_back_in_the_box(page: Page, runs: Path) -> None:
+    text = "six deux\ntrois un"
+    page.open("#/run/good/translate?text=six+deux%0Atrois+un")
+    page.until(lambda: page.value("Translation") == load_translator(runs / "good")(text))
+    page.says("main", "2 parts")
 
 
 def test_every_cell_is_the_apis_weight_which_is_the_librarys(page: Page, ask: Ask, seen: Look) -> None:
@@ -203,13 +236,15 @@ def test_an_emptied_sentence_leaves_nothing_behind(page: Page, seen: Look) -> No
     assert page.value("Translation") == ""
 
 
-def test_a_long_text_is_read_whole_and_said_to_be_long(page: Page, subject: Subject) -> None:
+def test_a_long_text_is_looked_at_whole_and_translated_in_parts(page: Page, runs: Path, subject: Subject) -> None:
     page.open(HERE)
     page.one(".tree .node")
     long = "un deux trois quatre cinq six un deux"
     page.write("Sentence", long)
     page.drawn(look(subject, long).arrays["alignment"][0])
     page.says("main", "2 parts")
+    assert page.value("Translation") == load_translator(runs / "good")(long)
+    assert page.all(".alternative") == []
     assert not page.all(".status.wrong")
 
 

@@ -11,6 +11,7 @@ import { field, newest, statusLine } from "regard/views.js";
 
 const PAUSE = 350; // milliseconds without a key before the model is asked
 const BEAM = 4;
+const NOTHING = "(nothing)"; // shown for an empty translation
 
 export async function show(place, context) {
   const { run, params, signal } = context;
@@ -70,6 +71,7 @@ async function showSentence(place, { run, params, signal, keep }, text) {
     if (!source.value.trim()) return; // emptied meanwhile
     if (state.target === null) {
       target.value = found.sides.target.text;
+      target.placeholder = NOTHING; // seen where that is empty
       grow(target);
     }
     back.hidden = state.target === null;
@@ -143,21 +145,23 @@ export function typed(box, later) {
 }
 
 function showTree(section, { tree, translations, seconds }, onChoose) {
-  section.hidden = !tree;
-  if (!tree) return;
+  const parts = translations?.[0]?.parts ?? 1;
+  section.hidden = !tree && parts < 2;
+  if (!tree) {
+    const why = `The text is translated in ${parts} parts, each by a search of its own.`;
+    return section.replaceChildren(h("h2", {}, "What else it considered"), h("p", { class: "hint" }, why));
+  }
   const alternatives = tree.hypotheses.map((one, rank) => {
     const props = { type: "button", class: rank === 0 ? "alternative chosen" : "alternative" };
     return h("li", {},
-      h("button", { ...props, onclick: () => onChoose(one) }, one.text),
+      h("button", { ...props, onclick: () => onChoose(one) }, one.text || NOTHING),
       h("span", { class: "number" }, signed(one.score.toFixed(2))));
   });
-  const parts = translations?.[0]?.parts ?? 1;
   section.replaceChildren(
     h("h2", {}, "What else it considered"),
     h("p", { class: "hint" },
       `A beam of ${BEAM}, in ${figure(Math.round(1000 * seconds))} ms; a branch is as thick as its token is `,
-      "probable. Choose an end to look at it.",
-      parts > 1 ? ` Here the text is read whole; to translate it, it is read in ${parts} parts.` : ""),
+      "probable. Choose an end to look at it."),
     drawTree(tree, { onChoose }),
     h("ol", { class: "alternatives-list" }, alternatives));
 }
