@@ -4,7 +4,10 @@ A layer leaves them in `context.losses` under its own name; a task gathers those
 
     loss = words_loss(model, model.head, lambda: model.features(...), labels)
 
-Like the loss of a task, an extra loss is a sum over the words of the batch, so that batches may be computed in parts.
+An extra loss has the size of a mean: one of 2 adds 2 to the mean loss of the words, however many there are. A batch may
+be computed in parts (batches of a step, processes), and the loss of a task is a sum over words for that reason. So an
+extra loss counts there as often as there are words, and of several parts the mean counts in which each word has the
+same say. Validation judges by the words alone. Who adds nothing must not drop it silently: `nothing_dropped`.
 """
 
 from __future__ import annotations
@@ -16,8 +19,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from regard.config import ConfigError
 from regard.nn.context import Gathering, Losses, Outcome, gatherings
 from regard.nn.heads import Head
+
+IGNORED = -100  # the label of what is not a real word
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,8 @@ class Extra:
     losses: Losses
 
     def total(self, outcome: Callable[[], Outcome]) -> Tensor | float:
-        """Their sum; zero where there are none. `outcome` is asked for only where a loss depends on it."""
+        """Their sum, of the size of a mean over words; zero where there are none. `outcome` is asked for only where a
+        loss depends on it."""
         total: Tensor | float = 0.0
         known: Outcome | None = None
         for loss in self.losses.values():
@@ -50,8 +57,20 @@ def gathering(model: nn.Module) -> Iterator[Extra]:
         gatherings.reset(token)
 
 
+@contextmanager
+def nothing_dropped(model: nn.Module) -> Iterator[None]:
+    """Around what computes a loss for training: refuse a model whose layers left extra losses that nobody gathered."""
+    with gathering(model) as left:
+        yield
+    if left.losses:
+        raise ConfigError(
+            f"layers of this model add to the loss ({', '.join(left.losses)}), and what it is trained for would drop "
+            "that: train it by one of the tasks translate and lm, or take a model without such layers"
+        )
+
+
 @torch.no_grad()
-def outcome(head: Head, hidden: Tensor, labels: Tensor, ignore: int = -100) -> Outcome:
+def outcome(head: Head, hidden: Tensor, labels: Tensor, ignore: int = IGNORED) -> Outcome:
     """How likely a head finds the labels (B, T), given hidden states (B, T, D); those to `ignore` are not real."""
     real = labels != ignore
     chosen = head.log_probs(hidden).gather(-1, labels.clamp(min=0).unsqueeze(-1)).squeeze(-1)
@@ -61,10 +80,14 @@ def outcome(head: Head, hidden: Tensor, labels: Tensor, ignore: int = -100) -> O
 def words_loss(
     model: nn.Module, head: Head, read: Callable[[], Tensor], labels: Tensor, smoothing: float = 0.0
 ) -> Tensor:
-    """The summed loss of words (B, T), given the hidden states that `read` makes, with all that layers add to it."""
+    """The summed loss of words (B, T), given the hidden states that `read` makes; while training with all that layers
+    add to it."""
     with gathering(model) as extra:
         hidden = read()
-    return head.total_loss(hidden, labels, smoothing) + extra.total(lambda: outcome(head, hidden, labels))
+    loss = head.total_loss(hidden, labels, smoothing)
+    if not (extra.losses and model.training):
+        return loss
+    return loss + extra.total(lambda: outcome(head, hidden, labels)) * (labels != IGNORED).sum()
 
 
 def agreeing_loss(
@@ -74,12 +97,14 @@ def agreeing_loss(
     labels: Tensor,
     agreement: float,
     smoothing: float = 0.0,
-    ignore: int = -100,
+    ignore: int = IGNORED,
 ) -> Tensor:
     """The same where `read` makes hidden states (2B, T, D) of two passes over each example, which shall agree."""
     with gathering(model) as extra:
         hidden = read()
     real = labels != ignore
     rows = hidden.view(2, *labels.shape, -1)[:, real]
-    added = extra.total(lambda: outcome(head, hidden, labels.repeat(2, 1), ignore))
-    return head.agreeing_loss(rows, labels[real], agreement, smoothing) + added / 2
+    loss = head.agreeing_loss(rows, labels[real], agreement, smoothing)
+    if not (extra.losses and model.training):
+        return loss
+    return loss + extra.total(lambda: outcome(head, hidden, labels.repeat(2, 1), ignore)) * real.sum()

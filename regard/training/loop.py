@@ -30,6 +30,7 @@ from regard.config import Config, ConfigError, Count, Positive, Size, nearest
 from regard.models import Model
 from regard.nn.block import StackLayers
 from regard.nn.device import DeviceName, Precision, autocast, put_random_state, random_state
+from regard.nn.losses import nothing_dropped
 from regard.nn.lowrank import merged
 from regard.tasks.base import Task
 from regard.training.averaging import AverageConfig, Exponential
@@ -196,7 +197,7 @@ class Trainer:
 
     def backward(self, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         """The summed loss of some examples and their tokens; its gradient is left with the parameters."""
-        with self.autocast:
+        with self.autocast, nothing_dropped(self.model):
             loss, count = self.task.loss(self.model, indices)
         torch.autograd.backward(loss)
         return loss.detach(), count

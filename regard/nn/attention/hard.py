@@ -111,8 +111,9 @@ class HardChoice(Choice):
     def loss(self, chances: Tensor, weights: Tensor, drawn: Tensor, outcome: Outcome) -> Tensor:
         """The loss whose gradient is the estimator's, of chances and weights (B, T, S), of which some were `drawn`.
 
-        Its value would say nothing, so it is zero: the loss that people see stays that of the words. Chances may sum
-        to less than one (a Gaussian window): they are drawn in proportion.
+        It is a mean over all real words, as extra losses are, also over those that were read softly: so a word learns
+        by its draw as much as by its loss. Its value would say nothing, so it is zero: the loss that people see stays
+        that of the words. Chances may sum to less than one (a Gaussian window): they are drawn in proportion.
         """
         shares = chances / chances.sum(-1, keepdim=True)
         logs = shares.clamp(min=torch.finfo(shares.dtype).tiny).log()
@@ -121,7 +122,8 @@ class HardChoice(Choice):
         gain = self.gain(outcome).to(shares.dtype)
         self.remember(outcome)
         wanted = ((self.config.weight * gain * chosen + self.config.entropy * spread) * (outcome.real & drawn)).sum()
-        return wanted.detach() - wanted
+        mean = wanted / outcome.real.sum().clamp(min=1)
+        return mean.detach() - mean
 
     @torch.no_grad()
     def gain(self, outcome: Outcome) -> Tensor:
