@@ -43,6 +43,33 @@ def test_both_show_their_own_weights(page: Page, looks: list[Look]) -> None:
         page.drawn(seen.arrays["encoder.0.self"][1], selector)
 
 
+def test_maps_side_by_side_have_one_scale_which_the_legend_says(page: Page, looks: list[Look]) -> None:
+    """Of two weights the larger one is darker, in whichever of the maps it stands."""
+    page.open(f"{HERE}&layer=decoder.0.cross&head=0")
+    both = [
+        page.drawn(seen.arrays["decoder.0.cross"][0], where) for seen, where in zip(looks, (FIRST, SECOND), strict=True)
+    ]
+    weights, lightness = (
+        np.concatenate([getattr(one, key).ravel() for one in both]) for key in ("weights", "lightness")
+    )
+    order = np.argsort(weights)
+    assert (np.diff(lightness[order]) <= 0).all()
+    legends = [page.text(f"{where} .legend") for where in (FIRST, SECOND)]
+    assert legends[0] == legends[1]
+    assert "one scale for both maps" in legends[0]
+    assert "one scale" not in page.text(f"{DIFFERENCE} .legend")
+
+
+def test_one_scale_stays_when_another_head_is_chosen(page: Page) -> None:
+    page.open(f"{HERE}&layer=decoder.0.cross&head=0")
+    page.one(DIFFERENCE)
+    page.choose("Head", 1, ".pair > .card:nth-child(2)")
+    page.until(lambda: page.value("Head", ".pair > .card:nth-child(1)") == "1")
+    legends = [page.text(f"{where} .legend") for where in (FIRST, SECOND)]
+    assert legends[0] == legends[1]
+    assert "one scale for both maps" in legends[0]
+
+
 def test_the_difference_is_the_first_minus_the_second(page: Page, looks: list[Look]) -> None:
     page.open(f"{HERE}&layer=encoder.0.self&head=1")
     one, other = (seen.arrays["encoder.0.self"][1] for seen in looks)

@@ -1,4 +1,4 @@
-"""Generate: a decoder writes on token by token, and can be looked at; long texts are drawn on a canvas."""
+"""Generate: a decoder writes on token by token, and can be looked at; all of a long text is drawn on a canvas."""
 
 from __future__ import annotations
 
@@ -88,13 +88,16 @@ def test_switching_a_head_off_is_told_for_a_decoder_too(page: Page, decoder: Sub
     page.drawn(silent.arrays["decoder.1.self"][0])
 
 
-def test_a_large_map_is_a_canvas_that_tells_the_same_numbers(page: Page, decoder: Subject) -> None:
+def test_the_whole_of_a_large_map_is_a_canvas_that_tells_the_same_numbers(page: Page, decoder: Subject) -> None:
     seen = look(decoder, LONG).arrays["decoder.0.self"][0]
     assert seen.size > 2500
     page.open(f"#/run/decoder/translate?text={LONG.replace(' ', '+')}&layer=decoder.0.self&head=0&units=tokens")
-    pixels = page.pixels('.matrix[data-mode="canvas"] canvas')
-    assert pixels.shape == seen.shape
-    assert (np.diff(pixels.flatten()[np.argsort(seen, axis=None)]) <= 0).all()
+    page.one(".matrix")
+    page.click("Whole", ".matrix")
+    for canvas in ('.matrix[data-mode="canvas"] .matrix-frame canvas', ".matrix .overview canvas"):
+        pixels = page.pixels(canvas)
+        assert pixels.shape == seen.shape
+        assert (np.diff(pixels.flatten()[np.argsort(seen, axis=None)]) <= 0).all()
     page.js("document.querySelector('.matrix-picture').focus()")
     page.press(Keys.ARROW_DOWN)  # begins at the strongest
     page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)

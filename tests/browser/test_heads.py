@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from regard.look import Look, Subject, look
 from tests.browser.page import Keys, Page
@@ -25,15 +26,30 @@ def test_there_is_a_picture_for_every_head_of_every_layer(page: Page, seen: Look
     assert len(shown) == 3 * 2
 
 
+def pictures(page: Page, seen: Look) -> list[tuple[NDArray[np.float32], NDArray[np.float64]]]:
+    """The weights of each head, and how light its pixels are."""
+    heads = [(layer.name, head) for layer in seen.layers for head in range(layer.heads)]
+    selector = '.head canvas[data-layer="{}"][data-head="{}"]'
+    return [(seen.arrays[name][head], page.pixels(selector.format(name, head))) for name, head in heads]
+
+
 def test_a_picture_is_darker_where_its_head_looks_more(page: Page, seen: Look) -> None:
     page.open(HERE)
-    for layer in seen.layers:
-        for head in range(layer.heads):
-            weights = seen.arrays[layer.name][head]
-            lightness = page.pixels(f'.head canvas[data-layer="{layer.name}"][data-head="{head}"]')
-            assert lightness.shape == weights.shape
-            assert (np.diff(lightness.flatten()[np.argsort(weights, axis=None)]) <= 0).all()
-            assert np.ptp(lightness) > 60
+    page.choose("Shades", "own")
+    for weights, lightness in pictures(page, seen):
+        assert lightness.shape == weights.shape
+        assert (np.diff(lightness.flatten()[np.argsort(weights, axis=None)]) <= 0).all()
+        assert np.ptp(lightness) > 60
+
+
+def test_all_pictures_have_one_scale_unless_it_is_asked_otherwise(page: Page, seen: Look) -> None:
+    page.open(HERE)
+    page.choose("Shades", "one")
+    page.says(".head-scale", "in every picture")
+    weights, lightness = (
+        np.concatenate([one.ravel() for one in side]) for side in zip(*pictures(page, seen), strict=True)
+    )
+    assert (np.diff(lightness[np.argsort(weights)]) <= 0).all()
 
 
 def test_an_opened_head_draws_a_line_for_every_weight_that_can_be_seen(page: Page, seen: Look) -> None:

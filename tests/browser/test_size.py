@@ -39,6 +39,8 @@ def test_144_heads_of_200_tokens_stay_quick(driver: Chrome, tmp_path: Path) -> N
         assert took(page, "document.querySelector('.lines .pickable').dispatchEvent(new Event('click'))") < QUICK
         page.one(".strips .matrix")
         page.open(f"#/run/large/translate?units=tokens&text={TEXT.replace(' ', '+')}")
+        page.one(".matrix")
+        page.click("Whole", ".matrix")
         page.one('.matrix[data-mode="canvas"]')
         change = """
             const heads = document.querySelector("[name=head]");

@@ -106,13 +106,14 @@ def test_where_a_window_stands_is_told(page: Page, file: str, seen: Look) -> Non
 
 def test_lines_are_drawn_over_many_cells_too_and_follow_a_playback(page: Page) -> None:
     script = """
-        const [count, done] = arguments;
+        const [count, whole, done] = arguments;
         import("regard/matrix.js").then(({ drawMatrix }) => {
             const names = Array.from({ length: count }, (_, place) => `${place}`);
             const windows = (shift) => names.map((_, row) => ({
                 from: Math.max(row - 2 - shift, 0), to: row + 1, centres: [row + 0.5], told: `step ${shift}` }));
             const matrix = drawMatrix({ rows: names, columns: names, weights: () => 0, windows: windows(0) });
             document.querySelector("main").replaceChildren(matrix);
+            if (whole) matrix.querySelector("[aria-label='Show the whole map']").click();
             matrix.light(9, 9);
             matrix.update(() => 0, [], windows(0.25));
             const { from, to } = matrix.querySelectorAll(".window")[9].dataset;
@@ -121,8 +122,8 @@ def test_lines_are_drawn_over_many_cells_too_and_follow_a_playback(page: Page) -
     """
     page.open("#/runs")
     page.one(".run")
-    for count, mode in ((12, "svg"), (60, "canvas")):
-        found = page.driver.execute_async_script(script, count)
+    for count, whole, mode in ((12, False, "svg"), (90, False, "svg"), (90, True, "canvas")):
+        found = page.driver.execute_async_script(script, count, whole)
         assert found == [mode, 6.75, 10, "9 ← 9: 0.00; step 0.25"]
 
 

@@ -6,6 +6,7 @@ import { drawDocuments } from "regard/compare_documents.js";
 import { judges } from "regard/document.js";
 import { debounce, h } from "regard/dom.js";
 import { drawMasks } from "regard/masked.js";
+import { shareScale } from "regard/matrix_scale.js";
 import { mapPanel } from "regard/panel.js";
 import { figure, signed } from "regard/text.js";
 import { examplesOf, grow, typed, writing } from "regard/translate.js";
@@ -130,10 +131,12 @@ function drawResult(runs, looks, states, keep) {
     const units = lead.words ? null : "tokens";
     const rows = lead.next === null ? null : lead.next ? "next" : "read";
     keep({ layer: lead.layer, head: lead.head, units, rows, texts: lead.texts });
+    scaleAlike(panels);
     subtract.replaceChildren(drawDifference(...sides));
     following = false;
   };
   looks.forEach((look, i) => panels.push(mapPanel(look, states[i], { onState: () => follow(i) })));
+  scaleAlike(panels);
   subtract.replaceChildren(drawDifference(...sides));
   const outputs = looks.map((look, i) => drawOutput(runs[i], names[i], look, looks[1 - i]));
   const told = looks.some(({ predictions }) => predictions.length); // an encoder may expect nothing
@@ -148,6 +151,12 @@ function drawResult(runs, looks, states, keep) {
     mapped && h("section", {}, h("h2", {}, "Where they look"), h("div", { class: "pair" }, maps)),
     mapped && h("section", {}, h("h2", {}, "The difference"), subtract),
   ].filter(Boolean);
+}
+
+// Both maps are shaded alike, so that the darker of two cells is the larger weight.
+function scaleAlike(panels) {
+  const matrices = panels.map(({ matrix }) => matrix);
+  if (matrices.every(Boolean)) shareScale(matrices);
 }
 
 // What a run wrote, with the words marked that the other did not; how likely it found it, and where least.

@@ -1,16 +1,20 @@
 // One text as two classifiers read it: what each takes it for, what each attends to, and where they differ.
 
 import { diverging } from "regard/colours.js";
-import { drawDocument, SHARES } from "regard/document.js";
+import { drawDocument, scaleOf, SENTENCES, SHARES } from "regard/document.js";
 import { h } from "regard/dom.js";
 import { percent } from "regard/views.js";
 
 export function drawDocuments(looks, names) {
+  const alike = looks.every((look) => look.has(SENTENCES) === looks[0].has(SENTENCES));
+  const scale = alike ? scaleOf(looks) : null; // words of weighed sentences are shaded by another quantity
   const cards = looks.map((look, i) =>
-    h("div", { class: "card" }, h("h3", {}, names[i]), drawDocument(look)));
+    h("div", { class: "card" }, h("h3", {}, names[i]), drawDocument(look, scale ?? scaleOf([look]))));
+  const told = alike ? "Both texts have one scale of shades and bars."
+    : "Shades differ in scale: one of the two weighs sentences, and its words within them.";
   const shift = drawShift(looks, names);
   const title = "Who attends to which word more";
-  return [h("div", { class: "pair" }, cards),
+  return [h("div", { class: "pair" }, cards), h("p", { class: "hint" }, told),
     shift && h("div", { class: "card below" }, h("h3", {}, title), shift)];
 }
 

@@ -7,7 +7,7 @@ import { figure } from "regard/text.js";
 import { percent } from "regard/views.js";
 
 export const SHARES = "shares"; // the array of how much each token counts
-const SENTENCES = "pool.1.sentences"; // and each sentence
+export const SENTENCES = "pool.1.sentences"; // and each sentence
 const MOST = 8; // labels and words that are listed
 const TOKENS_A_WORD = 4; // on average, from which on single tokens are shaded: a script without spaces
 
@@ -16,15 +16,28 @@ export function judges({ verdicts, score }) {
   return Boolean(verdicts?.length || score);
 }
 
-export function drawDocument(look) {
+// `scale` of scaleOf() gives several of them one scale.
+export function drawDocument(look, scale = scaleOf([look])) {
   const two = look.sides.text.texts?.length > 1;
   const title = `What it takes ${two ? "the pair" : "the text"} for`;
   const verdict = look.score ? gauge(look.score) : labels(look);
   const parts = [h("div", { class: "verdicts" }, h("h3", {}, title), verdict)];
   const units = unitsOf(look);
-  if (look.has(SHARES)) parts.push(h("div", {}, h("h3", {}, "What it attends to most"), mostRead(units)));
+  if (look.has(SHARES)) parts.push(h("div", {}, h("h3", {}, "What it attends to most"), mostRead(units, scale.listed)));
   const board = h("div", { class: "boards" }, parts);
-  return h("div", { class: "document" }, board, reading(look, units), hint(look, units));
+  return h("div", { class: "document" }, board, reading(look, units, scale), hint(look, units));
+}
+
+// What fills a bar, and what gets the full shade, of texts that stand side by side: {listed, word, sentence}.
+export function scaleOf(looks) {
+  const most = (values) => values.reduce((best, value) => Math.max(best, value), 1e-9);
+  const scales = looks.map((look) => {
+    const units = unitsOf(look);
+    const sentences = sentenceShares(look, units);
+    const shades = units.flatMap((words, i) => words.map(({ share }) => shadeOf(look, share, sentences[i])));
+    return { listed: most(units.flat().map(({ share }) => share)), word: most(shades), sentence: most(sentences) };
+  });
+  return Object.fromEntries(["listed", "word", "sentence"].map((key) => [key, most(scales.map((one) => one[key]))]));
 }
 
 // Each sentence, or each text, as a list of {text, share}, its words or tokens; `share` of all the
@@ -58,9 +71,9 @@ function gauge({ value, low, high }) {
     h("p", { class: "hint ends" }, h("span", {}, figure(low)), h("span", {}, figure(high))));
 }
 
-function mostRead(units) {
+function mostRead(units, full) {
   const listed = units.flat().filter(({ share }) => share > 0).sort((a, b) => b.share - a.share);
-  return bars(listed.slice(0, MOST).map(({ text, share }) => [bare(text), share]), listed[0]?.share);
+  return bars(listed.slice(0, MOST).map(({ text, share }) => [bare(text), share]), full);
 }
 
 // Without the marks around it.
@@ -71,26 +84,31 @@ function bare(text) {
 // Sentences below each other with their weights beside them, as in figure 5 of Yang et al. 2016; running text
 // where sentences have none. Words are shaded by √p_s · p_w there: only important words of important
 // sentences stand out, and those of the others can still be told.
-function reading(look, units) {
+function reading(look, units, scale) {
   const weighed = look.has(SENTENCES);
-  const weights = weighed ? look.array(SENTENCES).data : [];
-  const shares = units.map((words, i) => (weighed && words.length ? weights[i] : 0));
-  const shade = (share, i) => (weighed ? share / Math.sqrt(Math.max(shares[i], 1e-9)) : share);
-  const most = Math.max(1e-9, ...units.flatMap((words, i) => words.map(({ share }) => shade(share, i))));
-  const heaviest = Math.max(1e-9, ...shares);
+  const shares = sentenceShares(look, units);
   const two = look.sides.text.texts?.length > 1;
   const sentences = units.map((words, i) => {
     if (!words.length) return null;
-    const told = words.flatMap((unit) => [word(unit, shade(unit.share, i) / most), " "]);
+    const told = words.flatMap((unit) => [word(unit, shadeOf(look, unit.share, shares[i]) / scale.word), " "]);
     if (!weighed) return h(two ? "p" : "span", { class: "sentence-run" }, told);
     const title = `this sentence: ${percent(shares[i])}`;
     return h("p", { class: "weighed" },
-      h("span", { class: "weight", title, style: { background: wash(shares[i] / heaviest) } },
+      h("span", { class: "weight", title, style: { background: wash(shares[i] / scale.sentence) } },
         percent(shares[i])),
       h("span", {}, told));
   });
   const rest = look.unread ? h("span", { class: "soft unread" }, look.unread) : null;
   return h("div", { class: weighed ? "reading by-sentence" : "reading" }, sentences, rest);
+}
+
+function sentenceShares(look, units) {
+  const weights = look.has(SENTENCES) ? look.array(SENTENCES).data : [];
+  return units.map((words, i) => (weights.length && words.length ? weights[i] : 0));
+}
+
+function shadeOf(look, share, sentence) {
+  return look.has(SENTENCES) ? share / Math.sqrt(Math.max(sentence, 1e-9)) : share;
 }
 
 function word({ text, share }, shade) {

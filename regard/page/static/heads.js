@@ -3,26 +3,44 @@
 
 import { h } from "regard/dom.js";
 import { drawLines } from "regard/lines.js";
-import { drawMatrix, paintPixels } from "regard/matrix.js";
+import { drawMatrix } from "regard/matrix.js";
+import { paintPixels } from "regard/matrix_cells.js";
 import { between, breaksOf } from "regard/pairs.js";
-import { figure } from "regard/text.js";
+import { figure, share } from "regard/text.js";
+import { choice } from "regard/views.js";
 import { groupName, mappedLayers, mergeWords, namesNext, oneMap, tokenMap } from "regard/words.js";
+
+const SCALES = [["one", "one scale for all"], ["own", "each by itself"]];
+let scale = "one"; // that a person chose last
 
 // A grid of buttons, `.head[data-layer][data-head]`, one row a layer; `onOpen(layer, head)`. `opened` is
 // [layer, head]. Each picture is drawn when it comes into sight, from a table of 256 shades: 144 heads of 200
-// tokens stay quick.
+// tokens stay quick. All have one scale, so that they can be compared, unless a person asks for each by itself.
 export function drawHeads(look, { onOpen = null, opened = null } = {}) {
   const seen = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       seen.unobserve(target);
-      paintHead(look, target);
+      target.repaint();
     }
   }, { rootMargin: "200px" });
   const many = look.layers.some(({ heads }) => heads > 6);
   const sections = byGroup(look).map(([title, layers]) => h("section", { class: "head-group" },
     h("h3", {}, title), h("div", { class: "head-rows" }, layers.map((layer) => headRow(look, layer)))));
-  const element = h("div", { class: many ? "heads many" : "heads" }, sections);
+  const common = Math.max(...headsOf(look).map(([layer, head]) => ownFull(oneMap(look, layer, head))));
+  const told = h("p", { class: "hint" });
+  const shades = choice("Shades", SCALES, scale, (value) => {
+    scale = value;
+    tellScale();
+    repaintHeads(element);
+  });
+  const tellScale = () => {
+    told.textContent = scale === "one" ? `The full shade is a weight of ${share(common)} in every picture.`
+      : "Each picture has a scale of its own: patterns can be compared, shades cannot.";
+  };
+  tellScale();
+  const element = h("div", { class: many ? "heads many" : "heads" },
+    h("div", { class: "head-scale" }, shades.node, told), sections);
   const buttons = [...element.querySelectorAll(".head")];
   const mark = (layer, head) => buttons.forEach((button) => {
     button.setAttribute(
@@ -30,7 +48,9 @@ export function drawHeads(look, { onOpen = null, opened = null } = {}) {
     );
   });
   for (const button of buttons) {
-    seen.observe(button.querySelector("canvas"));
+    const canvas = button.querySelector("canvas");
+    canvas.repaint = () => paintHead(look, canvas, scale === "one" ? common : null);
+    seen.observe(canvas);
     button.addEventListener("click", () => {
       mark(button.dataset.layer, Number(button.dataset.head));
       onOpen?.(button.dataset.layer, Number(button.dataset.head));
@@ -43,8 +63,8 @@ export function drawHeads(look, { onOpen = null, opened = null } = {}) {
 }
 
 // Draw all pictures again, in the colours of another theme or because the page is printed.
-export function repaintHeads(look, element) {
-  for (const canvas of element.querySelectorAll("canvas")) paintHead(look, canvas);
+export function repaintHeads(element) {
+  for (const canvas of element.querySelectorAll(".head canvas")) canvas.repaint();
 }
 
 // One head opened: lines between words (or tokens), its matrix, and for a picked word a strip for every
@@ -158,15 +178,27 @@ function cutOf({ text_of: texts = [], tokens }, edge) {
   return at > 0 ? h("i", { class: `cut ${edge}`, style }) : null;
 }
 
-function paintHead(look, canvas) {
-  const { values, height, width } = oneMap(look, canvas.dataset.layer, Number(canvas.dataset.head));
-  let sum = 0; // of each row's strongest weight: a picture shows the pattern, however thinly it is spread
+// Without `full` the picture has the scale that suits it.
+function paintHead(look, canvas, full) {
+  const map = oneMap(look, canvas.dataset.layer, Number(canvas.dataset.head));
+  paintPixels(canvas, map.width, map.height, map.values, full ?? ownFull(map));
+}
+
+// The strongest weight of a row, on average: so a picture shows the pattern, however thinly it is spread.
+function ownFull({ values, height, width }) {
+  let sum = 0;
   for (let i = 0; i < height; i += 1) {
     let best = 0;
     for (let j = i * width; j < (i + 1) * width; j += 1) if (values[j] > best) best = values[j];
     sum += best;
   }
-  paintPixels(canvas, width, height, values, sum / height || 1);
+  return sum / height || 1;
+}
+
+// [layer, head] of all that have a picture.
+function headsOf(look) {
+  return mappedLayers(look).filter(({ name }) => look.has(name))
+    .flatMap(({ name }) => Array.from({ length: look.array(name).shape[0] }, (_, head) => [name, head]));
 }
 
 // One stop for the Tab key; arrow keys go from head to head, up and down from layer to layer.

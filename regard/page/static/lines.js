@@ -2,7 +2,7 @@
 
 import { wash } from "regard/colours.js";
 import { fitted, h, svg } from "regard/dom.js";
-import { textWidth } from "regard/matrix.js";
+import { textWidth } from "regard/matrix_words.js";
 import { share } from "regard/text.js";
 
 const LEAST = 0.02; // weaker lines cannot be seen anyway

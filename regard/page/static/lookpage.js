@@ -50,7 +50,7 @@ function show(place, looks) {
   };
   draw(state.look);
   onTheme(() => draw(state.look));
-  window.addEventListener("beforeprint", () => repaintHeads(looks[state.look], heads));
+  window.addEventListener("beforeprint", () => repaintHeads(heads));
 }
 
 function headsOf(look) {

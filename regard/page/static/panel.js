@@ -12,7 +12,8 @@ import { firstMap, goldCells, mapsOf, mergeWords, namesNext, tokenMap, writtenSi
 // `view` is "map" or "reading", for layers that look at earlier words; `texts` singles out from which text
 // to which, as in pairs.js); `onState(state)` lets the address follow; `onOff(layer, head, off)` is given
 // where heads can be switched off. The element has `show(look)`, for the next look at the same model,
-// `open(layer, head)`, and `light(place)`, which points at the row of a token.
+// `open(layer, head)`, `light(place)`, which points at the row of a token, and `matrix`, null while it is read
+// step by step.
 export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   const layers = h("select", { name: "layer" });
   const heads = h("select", { name: "head" });
@@ -35,6 +36,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
       onOff ? offField : null),
     place, note);
 
+  let words = null; // that are drawn
   let rowOf = null; // the row of each token, where all of them are shown
   const draw = () => {
     const entry = mapsOf(look).find(({ name }) => name === state.layer);
@@ -62,7 +64,11 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
     const gold = entry.columns === "source" && entry.rows === "target" ? goldCells(look, map) : [];
     const label = titleOf(entry, state.head);
     const drawn = { ...map, ...breaksOf(map), gold, label };
-    place.replaceChildren(reading ? drawReading(drawn) : drawMatrix(drawn));
+    const alike = JSON.stringify([map.rows, map.columns]);
+    const view = words === alike ? element.matrix?.view : null; // another head of the same words: the same part
+    words = alike;
+    element.matrix = reading ? null : drawMatrix({ ...drawn, view });
+    place.replaceChildren(element.matrix ?? drawReading(drawn));
     note.textContent = reading ? "" : noteFor(look, entry, gold, map.windows);
     onState?.(state);
   };
@@ -105,7 +111,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
     show(look);
   };
   element.light = (token) => {
-    if (rowOf) place.querySelector(".matrix")?.light(rowOf[token], null);
+    if (rowOf) element.matrix?.light(rowOf[token], null);
   };
   show(look);
   return element;

@@ -1,7 +1,7 @@
 // A matrix of numbers as an image: one pixel a number, enlarged by the browser; axes named, values told.
 
 import { h } from "regard/dom.js";
-import { paintPixels } from "regard/matrix.js";
+import { paintPixels } from "regard/matrix_cells.js";
 import { scaleOf } from "regard/views.js";
 
 const NOTHING = "\u00a0"; // keeps the height of an empty line

@@ -1,7 +1,7 @@
 // The beam's alternatives as a tree that grows to the right: what was kept at each step, and what won.
 
 import { h, svg } from "regard/dom.js";
-import { textWidth } from "regard/matrix.js";
+import { textWidth } from "regard/matrix_words.js";
 import { signed } from "regard/text.js";
 import { percent, readable } from "regard/views.js";
 

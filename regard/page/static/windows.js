@@ -38,13 +38,15 @@ function tell(low, high, reach) {
   return `looks around ${where}, at most ${reach} ${reach === 1 ? "token" : "tokens"} away`;
 }
 
-// Lines around the windows and a dot at each centre, for a matrix laid out as `plan`. Lines run in the gaps
-// between cells; between two rows only where one of them does not look, so that no shade is crossed out.
-export function drawWindows(windows, plan, gap) {
-  const x = (edge) => plan.left + edge * plan.across - gap / 2;
-  const y = (row) => plan.top + row * plan.down - gap / 2;
+// Lines around the windows and a dot at each centre of the rows that are seen, for a matrix laid out as `plan`.
+// Lines run in the gaps between cells; between two rows only where one of them does not look, so that no shade
+// is crossed out.
+export function drawWindows(windows, plan) {
+  const half = plan.gap / 2;
+  const [x, y] = [(edge) => plan.x(edge) - half, (row) => plan.y(row) - half];
   const level = (row) => ([from, to]) => `M${x(from)},${y(row)}H${x(to)}`;
-  const lines = windows.map(({ from, to }, row) => {
+  const seen = windows.map((window, row) => ({ ...window, row })).filter(({ row }) => plan.shows(row, null));
+  const lines = seen.map(({ from, to, row }) => {
     const sides = [from, to].map((edge) => `M${x(edge)},${y(row)}V${y(row + 1)}`);
     const above = apart(windows[row - 1], windows[row]).map(level(row));
     const below = row + 1 < windows.length ? [] : [level(row + 1)([from, to])];
@@ -52,7 +54,7 @@ export function drawWindows(windows, plan, gap) {
     return svg("path", { class: "window", d, dataset: { row, from, to } });
   });
   const r = Math.min(LARGEST, plan.down / 6);
-  const dots = windows.flatMap(({ centres }, row) => centres.map((centre) => svg("circle", {
+  const dots = seen.flatMap(({ centres, row }) => centres.map((centre) => svg("circle", {
     class: "centre", r, cx: x(centre), cy: y(row + 0.5), "stroke-width": 0.4 * r, dataset: { row, centre },
   })));
   return [svg("g", { class: "windows" }, lines), ...dots];
