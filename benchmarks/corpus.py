@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from benchmarks.corpus_files import SOURCE, TARGET, raw
 from benchmarks.sizes import VOCABULARY
 from regard.data.catalogue import open_data
+from regard.data.examples import PairData
 from regard.data.pairs import Pair
 from regard.data.tokenizers import SPECIALS, Kind, Tokenizer
-from regard.tasks.examples import PairData
 
 LANGUAGES = f"{SOURCE}-{TARGET}"
 

@@ -20,8 +20,8 @@ from benchmarks.table import markdown
 from regard.cli.options import positive
 from regard.data.catalogue import open_data
 from regard.data.tagged import Tagged
-from regard.tasks.labels import accuracy
-from regard.tasks.tagging import load_tagger
+from regard.metrics.labels import accuracy
+from regard.tasks.tagging.task import load_tagger
 
 LABELLED, CHOOSING = 200, 40  # sentences
 TAGGING: dict[str, Any] = {

@@ -22,7 +22,7 @@ from benchmarks.options import parse
 from benchmarks.table import markdown
 from regard.checkpoint import Run, read_tensors
 from regard.config import change
-from regard.tasks.language import LanguageModelling
+from regard.tasks.language.task import LanguageModelling
 from regard.training.loop import Trainer
 from regard.training.recipes import make_recipe
 from regard.training.session import Recipe, start

@@ -35,7 +35,7 @@ from regard.checkpoint import Run
 from regard.data.files import locate
 from regard.models import Model, TextWriter
 from regard.tasks.base import Validation
-from regard.tasks.language import LanguageTask
+from regard.tasks.language.task import LanguageTask
 from regard.training.loop import Trainer
 from regard.training.recipes import make_recipe
 

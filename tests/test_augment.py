@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regard.data.files import PairFile
-from regard.tasks.translation import load_translator
+from regard.tasks.writing.translation import load_translator
 from tests.conftest import Say
 from tests.toy import Toy, meaning, sentences
 

@@ -12,7 +12,7 @@ import pytest
 import regard as library
 from regard.checkpoint import Run, read_tensors
 from regard.look import Look
-from regard.tasks.text_classifier import TextClassifier
+from regard.tasks.judging.text_classifier import TextClassifier
 from regard.training.records import read_records
 from tests.conftest import Say
 from tests.reviews import MODEL, TRAINING, VERDICTS, reviews, write_reviews
@@ -193,8 +193,8 @@ def test_a_long_text_is_cut_between_sentences_and_that_is_said(home: Path, regar
 def test_rare_classes_can_count_as_much_as_frequent_ones(tmp_path: Path) -> None:
     import torch
 
-    from regard.tasks.classification import Classification
-    from regard.tasks.examples import LabelledData
+    from regard.data.examples import LabelledData
+    from regard.tasks.judging.classification import Classification
 
     path = tmp_path / "t.tsv"
     path.write_text("a b\tx\n" * 9 + "c d\ty\n", encoding="utf-8")
@@ -208,9 +208,9 @@ def test_rare_classes_can_count_as_much_as_frequent_ones(tmp_path: Path) -> None
 def test_texts_are_read_twice_where_both_readings_shall_agree(tmp_path: Path) -> None:
     import numpy as np
 
+    from regard.data.examples import LabelledData
     from regard.models import Classifier
-    from regard.tasks.classification import Classification
-    from regard.tasks.examples import LabelledData
+    from regard.tasks.judging.classification import Classification
 
     data = LabelledData(file=str(write_reviews(tmp_path / "t.tsv", 20, 0)))
     plain, twice = (
@@ -227,9 +227,9 @@ def test_texts_are_read_twice_where_both_readings_shall_agree(tmp_path: Path) ->
 def test_forgotten_words_become_unknown_and_ends_stay(tmp_path: Path) -> None:
     import torch
 
+    from regard.data.examples import LabelledData
     from regard.data.tokenizers import END, UNKNOWN
-    from regard.tasks.classification import Classification
-    from regard.tasks.examples import LabelledData
+    from regard.tasks.judging.classification import Classification
 
     path = write_reviews(tmp_path / "t.tsv", 20, 0)
     data = LabelledData(file=str(path))

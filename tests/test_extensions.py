@@ -22,7 +22,7 @@ from regard.data.catalogue import DataSet
 from regard.data.pairs import Pair
 from regard.lab.experiment import Experiment, Outcome
 from regard.nn.norms import NormConfig
-from regard.tasks.translation import Translation
+from regard.tasks.writing.translation import Translation
 from regard.zoo import Preset, get
 
 

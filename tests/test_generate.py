@@ -23,8 +23,8 @@ from regard.checkpoint import read_tensors, write_tensors
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.models import RecurrentDecoder
-from regard.tasks.generator import Generator, chosen_drawing
-from regard.tasks.language import load_generator
+from regard.tasks.language.generator import Generator, chosen_drawing
+from regard.tasks.language.task import load_generator
 from tests.conftest import Say
 from tests.helpers import decoder
 from tests.writers import CONTEXT, write_writer
@@ -277,7 +277,7 @@ def slow(tmp_path: Path) -> dict[str, str]:
         "from importlib.abc import MetaPathFinder\n"
         "class Slow(MetaPathFinder):\n"
         "    def find_spec(self, name, path, target=None):\n"
-        "        if name == 'regard.tasks.continuations':\n"
+        "        if name == 'regard.tasks.language.continuations':\n"
         "            sys.meta_path.remove(self)\n"
         "            from regard.decoding.stream import Writing\n"
         "            plain = Writing.step\n"

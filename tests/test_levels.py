@@ -12,6 +12,7 @@ LEVELS = {
     "extensions": -1,
     "config": 0,
     "data": 1,
+    "metrics": 2,
     "nn": 1,
     "page": 1,
     "models": 2,

@@ -9,7 +9,7 @@ import pytest
 
 from regard.checkpoint import Run
 from regard.look import look, open_run
-from regard.tasks.translation import load_translator
+from regard.tasks.writing.translation import load_translator
 from tests.conftest import Say
 from tests.toy import LONGEST, Toy, meaning, sentences
 

@@ -24,7 +24,7 @@ from benchmarks.side import Side
 from benchmarks.store import write
 from benchmarks.table import markdown, ratios, spread, verdict
 from regard.cli.options import positive
-from regard.tasks.correlation import spearman
+from regard.metrics.correlation import spearman
 
 ONNX = "embedding.sides.onnxruntime_side"
 SIDES = (

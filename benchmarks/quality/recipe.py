@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.corpus import LANGUAGES
-from regard.tasks.translation import Translation
+from regard.tasks.writing.translation import Translation
 from regard.training.recipes import make_recipe
 from regard.training.session import Recipe
 

@@ -15,7 +15,7 @@ from benchmarks.corpus_files import raw
 from benchmarks.environments import ROOT, UnavailableError
 from benchmarks.side import Side
 from regard.data.tokenizers import Tokenizer
-from regard.tasks.scores import bleu
+from regard.metrics.translations import bleu
 
 
 @dataclass(frozen=True)

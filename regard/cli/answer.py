@@ -58,7 +58,7 @@ def threshold_of(text: Any) -> float:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.data.files import existing, lines
-    from regard.tasks.answering import load_answerer
+    from regard.tasks.answering.task import load_answerer
 
     given, threshold = given_texts(rest, "answer"), threshold_of(options.threshold)
     context = "\n".join(lines(existing(Path(options.text))))

@@ -49,9 +49,9 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.tasks.augmenting import translated
-    from regard.tasks.translation import load_translator
-    from regard.tasks.translator import chosen_search
+    from regard.tasks.writing.augmenting import translated
+    from regard.tasks.writing.translation import load_translator
+    from regard.tasks.writing.translator import chosen_search
 
     check(options)
     usual = {} if options.sample else {"beam": BEAM}

@@ -40,7 +40,7 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.tasks.classification import load_classifier
+    from regard.tasks.judging.classification import load_classifier
 
     given = given_texts(rest, "classify")
     classifier = precise(load_classifier(options.run), options)

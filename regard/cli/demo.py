@@ -33,9 +33,9 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.config import change
     from regard.data.catalogue import open_data
     from regard.decoding import Decoding
-    from regard.tasks.alignment import error_rate
-    from regard.tasks.scores import bleu, chrf
-    from regard.tasks.translation import load_translator
+    from regard.metrics.translations import bleu, chrf
+    from regard.tasks.writing.alignment import error_rate
+    from regard.tasks.writing.translation import load_translator
     from regard.training.records import interrupted
     from regard.training.session import start
 
@@ -69,8 +69,8 @@ def called() -> str:
 
 def recipe() -> Any:
     """A small Transformer that learns the phrasebook in under three minutes on two cores."""
-    from regard.tasks.examples import PairData
-    from regard.tasks.translation import Translation
+    from regard.data.examples import PairData
+    from regard.tasks.writing.translation import Translation
     from regard.training.averaging import Exponential
     from regard.training.loop import Training
     from regard.training.optimisers import MuonAndAdamW

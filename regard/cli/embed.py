@@ -43,8 +43,8 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.tasks.embedding import load_embedder
-    from regard.tasks.vectors import writing
+    from regard.tasks.vectors.embedding import load_embedder
+    from regard.tasks.vectors.files import writing
 
     given = given_texts(rest, "embed")
     out = None if options.out is None else Path(options.out)

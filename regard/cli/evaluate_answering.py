@@ -14,10 +14,10 @@ from regard.cli.progress import counting
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, as shares."""
     from regard.cli.answer import threshold_of
-    from regard.tasks.answer_scores import judged_answers
-    from regard.tasks.answering import load_answerer, right_of
-    from regard.tasks.certainty import intervals
-    from regard.tasks.examples import QuestionData
+    from regard.data.examples import QuestionData
+    from regard.metrics.answers import judged_answers
+    from regard.metrics.certainty import intervals
+    from regard.tasks.answering.task import load_answerer, right_of
 
     changes = read_changes(rest)
     threshold = threshold_of(changes.pop("threshold", 0.0))

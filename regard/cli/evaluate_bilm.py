@@ -13,10 +13,10 @@ from regard.cli.precision import precise
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Perplexities a token of the run's own tokenizer; they compare only between runs that share it."""
+    from regard.data.examples import TextData
     from regard.data.files import DataError
     from regard.data.text import Sentences
     from regard.tasks import load
-    from regard.tasks.examples import TextData
 
     if changes := read_changes(rest):
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")

@@ -20,11 +20,11 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what belongs to them."""
     import numpy as np
 
-    from regard.tasks.certainty import calibration_error, label_intervals
-    from regard.tasks.classification import load_classifier
-    from regard.tasks.correlation import matthews
-    from regard.tasks.label_scores import all_scores
-    from regard.tasks.text_classifier import numbers_of
+    from regard.metrics.certainty import calibration_error, label_intervals
+    from regard.metrics.correlation import matthews
+    from regard.metrics.label_scores import all_scores
+    from regard.tasks.judging.classification import load_classifier
+    from regard.tasks.judging.text_classifier import numbers_of
 
     if rest:
         raise ValueError(f"unexpected argument {rest[0]!r}; see regard evaluate --help")
@@ -48,7 +48,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 def read_examples(options: argparse.Namespace) -> list[Labelled]:
     from regard.checkpoint import Run
     from regard.data.catalogue import data_sets
-    from regard.tasks.examples import LabelledData
+    from regard.data.examples import LabelledData
 
     if not options.data:
         raise ValueError("there is nothing to classify: give --data")

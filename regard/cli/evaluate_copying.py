@@ -12,7 +12,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.cli.options import read_changes
     from regard.config import change, from_dict
     from regard.tasks.base import TaskConfig
-    from regard.tasks.copying import TEST, Copy, CopyTask, told_lengths
+    from regard.tasks.made.copying import TEST, Copy, CopyTask, told_lengths
 
     for name in ("data", "columns"):
         if getattr(options, name) is not None:

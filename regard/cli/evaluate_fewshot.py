@@ -15,8 +15,8 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.cli.progress import say
     from regard.config import from_dict
     from regard.tasks.base import TaskConfig
-    from regard.tasks.episodes import TermWeights
-    from regard.tasks.fewshot import SPLITS, FewShots
+    from regard.tasks.made.episodes import TermWeights
+    from regard.tasks.made.fewshot import SPLITS, FewShots
 
     if options.data is not None or options.columns is not None:
         raise ValueError("--data: a few-shot learner is scored on the classes that its training data held out")

@@ -15,8 +15,8 @@ from regard.cli.progress import counting
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what they were computed on."""
     from regard.data.files import DataError
-    from regard.tasks.language import load_generator
-    from regard.tasks.scoring import chosen_stride, encoded, measure, unknown, words_in
+    from regard.tasks.language.scoring import chosen_stride, encoded, measure, unknown, words_in
+    from regard.tasks.language.task import load_generator
 
     changes = read_changes(rest)
     stride = changes.pop("stride", None)
@@ -51,7 +51,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
 def read_text(options: argparse.Namespace) -> Any:
     from regard.data.catalogue import data_sets
-    from regard.tasks.examples import TextData
+    from regard.data.examples import TextData
 
     if not options.data:
         raise ValueError("there is nothing to score: give --data, a text file or a named data set")

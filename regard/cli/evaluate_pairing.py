@@ -16,12 +16,12 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what belongs to them."""
     import numpy as np
 
-    from regard.tasks.certainty import calibration_error, intervals, label_intervals
-    from regard.tasks.correlation import correlations, matthews
-    from regard.tasks.examples import JudgedData
-    from regard.tasks.label_scores import all_scores
-    from regard.tasks.pairing import as_labelled, load_judge, texts_of
-    from regard.tasks.text_classifier import numbers_of
+    from regard.data.examples import JudgedData
+    from regard.metrics.certainty import calibration_error, intervals, label_intervals
+    from regard.metrics.correlation import correlations, matthews
+    from regard.metrics.label_scores import all_scores
+    from regard.tasks.judging.pairing import as_labelled, load_judge, texts_of
+    from regard.tasks.judging.text_classifier import numbers_of
 
     if changes := read_changes(rest):
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")

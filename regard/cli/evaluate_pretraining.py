@@ -13,11 +13,11 @@ from regard.cli.precision import precise
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Over words that are hidden as in training; they compare only between runs that share a tokenizer."""
     from regard.checkpoint import Run
+    from regard.data.examples import TextData
     from regard.data.files import DataError
     from regard.tasks.base import TaskConfig, task_of
-    from regard.tasks.examples import TextData
-    from regard.tasks.mlm import MaskedWords
-    from regard.tasks.plm import PermutedWords
+    from regard.tasks.pretraining.mlm import MaskedWords
+    from regard.tasks.pretraining.plm import PermutedWords
 
     if changes := read_changes(rest):
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")

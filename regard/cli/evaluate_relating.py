@@ -14,10 +14,10 @@ from regard.cli.progress import counting, say
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name with their intervals, and what belongs to them."""
-    from regard.tasks.certainty import intervals
-    from regard.tasks.embedding import load_embedder
-    from regard.tasks.examples import RelatedData
-    from regard.tasks.nearness import nearness
+    from regard.data.examples import RelatedData
+    from regard.metrics.certainty import intervals
+    from regard.tasks.vectors.embedding import load_embedder
+    from regard.tasks.vectors.nearness import nearness
 
     if changes := read_changes(rest):
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")

@@ -47,7 +47,7 @@ def translated(
     runs: Sequence[Run], options: argparse.Namespace, search: Decoding, pairs: Sequence[Pair]
 ) -> list[list[str]]:
     """What each run makes of all sources."""
-    from regard.tasks.translation import load_translator
+    from regard.tasks.writing.translation import load_translator
 
     sources, found = [pair.source for pair in pairs], []
     for run in runs:
@@ -59,7 +59,7 @@ def translated(
 
 def scored(runs: Sequence[Run], translations: Sequence[Sequence[str]], references: Sequence[str]) -> dict[str, Any]:
     """Each score of each run, their mean and standard deviation."""
-    from regard.tasks.scores import score
+    from regard.metrics.translations import score
 
     each = [score(found, references) for found in translations]
     result: dict[str, Any] = {"runs": [str(run.path) for run in runs]}

@@ -21,11 +21,11 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     import numpy as np
     import torch
 
-    from regard.tasks.certainty import calibration_error, intervals, tag_intervals
-    from regard.tasks.entities import count_entities, scheme_of
-    from regard.tasks.examples import TaggedData
-    from regard.tasks.labels import accuracy, label_scores, macro_f1
-    from regard.tasks.tagging import load_tagger
+    from regard.data.examples import TaggedData
+    from regard.metrics.certainty import calibration_error, intervals, tag_intervals
+    from regard.metrics.entities import count_entities, scheme_of
+    from regard.metrics.labels import accuracy, label_scores, macro_f1
+    from regard.tasks.tagging.task import load_tagger
 
     if changes := read_changes(rest):
         raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Scores by name, and what belongs to them."""
-    from regard.tasks.scores import bleu_by_length, compare, score, tokenised_bleu
-    from regard.tasks.translation import load_translator
-    from regard.tasks.translator import chosen_search
+    from regard.metrics.translations import bleu_by_length, compare, score, tokenised_bleu
+    from regard.tasks.writing.translation import load_translator
+    from regard.tasks.writing.translator import chosen_search
 
     search = chosen_search(**read_changes(rest))
     if options.each:
@@ -77,8 +77,8 @@ def together(run: str, others: Sequence[str] = ()) -> list[str]:
 
 def read_pairs(options: argparse.Namespace) -> list[Pair]:
     from regard.data.catalogue import data_sets
+    from regard.data.examples import PairData
     from regard.data.pairs import skipped
-    from regard.tasks.examples import PairData
 
     if not (options.data or options.source or options.target):
         raise ValueError("there is nothing to translate: give --data, or --source and --target")
@@ -98,7 +98,7 @@ def read_pairs(options: argparse.Namespace) -> list[Pair]:
 
 def alignment(translator: Any, reading: Reading, gold: list[Pair]) -> dict[str, Any]:
     """How well the layer that the run recorded aligns the reference translations."""
-    from regard.tasks.alignment import error_rate
+    from regard.tasks.writing.alignment import error_rate
 
     return {"layer": reading.layer, "error rate": error_rate(translator, gold, reading), "sentences": len(gold)}
 

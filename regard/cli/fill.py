@@ -15,7 +15,7 @@ from regard.cli.texts import given_texts
 from regard.cli.translate import CHUNK, chunks, standard_input
 
 if TYPE_CHECKING:
-    from regard.tasks.filling import Filled
+    from regard.tasks.pretraining.filling import Filled
 
 
 def add(verbs: Any) -> None:
@@ -42,7 +42,7 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.tasks.mlm import load_filler
+    from regard.tasks.pretraining.mlm import load_filler
 
     given = given_texts(rest, "fill")
     filler = precise(load_filler(options.run), options)

@@ -17,8 +17,8 @@ from regard.cli.translate import chunks
 
 if TYPE_CHECKING:
     from regard.decoding import Decoding
-    from regard.tasks.continuations import Continuation, Piece
-    from regard.tasks.generator import Generator
+    from regard.tasks.language.continuations import Continuation, Piece
+    from regard.tasks.language.generator import Generator
 
 STDIN = "-"
 OF_TRANSLATORS = ("max_length", "max_ratio", "max_extra")
@@ -93,7 +93,7 @@ class Order:
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.decoding.speculative import AHEAD
     from regard.decoding.spelling import Stops
-    from regard.tasks.language import load_generator
+    from regard.tasks.language.task import load_generator
 
     search = chosen(options, rest)
     Stops(options.stop)  # or one is refused, before the model is loaded
@@ -127,7 +127,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
 def chosen(options: argparse.Namespace, rest: list[str]) -> Decoding:
     """The search; `--samples` is the usual name of what the search calls nbest."""
-    from regard.tasks.generator import chosen_drawing
+    from regard.tasks.language.generator import chosen_drawing
 
     changes, others = split_changes(rest)
     if options.prompt is None and others:  # options before the prompt keep argparse from seeing it

@@ -67,7 +67,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.look.importance import importance
     from regard.look.marking import spoken
     from regard.look.page import page, write_png
-    from regard.tasks.classification import shortened
+    from regard.tasks.judging.classification import shortened
 
     gold = None if options.gold is None else read_links(options.gold)
     subject = open_run(options.run)

@@ -15,7 +15,7 @@ from regard.cli.texts import given_texts
 from regard.cli.translate import CHUNK, chunks, standard_input
 
 if TYPE_CHECKING:
-    from regard.tasks.pair_judge import PairJudge
+    from regard.tasks.judging.pair_judge import PairJudge
 
 TEXTS = 2
 
@@ -43,7 +43,7 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.tasks.pairing import load_judge
+    from regard.tasks.judging.pairing import load_judge
 
     given = [" ".join(text.split()) for text in given_texts(rest, "pair")]  # a tab is what parts two texts
     if given and len(given) != TEXTS:
@@ -83,7 +83,7 @@ def nothing(options: argparse.Namespace) -> str:
 
 def line(judge: PairJudge, pair: tuple[str, str], verdict: Any, options: argparse.Namespace) -> str:
     """What is printed of a pair, on one line."""
-    from regard.tasks.text_classifier import ranked
+    from regard.tasks.judging.text_classifier import ranked
 
     texts = {"text_a": pair[0], "text_b": pair[1]}
     if judge.scale is not None:

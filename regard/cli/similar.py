@@ -52,8 +52,8 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.tasks.embedding import load_embedder
-    from regard.tasks.similarity import open_index
+    from regard.tasks.vectors.embedding import load_embedder
+    from regard.tasks.vectors.index import open_index
 
     given = given_texts(rest, "similar")
     embedder = precise(load_embedder(options.run, options.pool), options)

@@ -44,8 +44,8 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.data.tagged import words_in
-    from regard.tasks.entities import scheme_of
-    from regard.tasks.tagging import load_tagger
+    from regard.metrics.entities import scheme_of
+    from regard.tasks.tagging.task import load_tagger
 
     given = given_texts(rest, "tag")
     tagger = precise(load_tagger(options.run), options)
@@ -62,8 +62,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
 def line(words: list[str], tags: list[str], as_json: bool, marked: bool) -> str:
     """What is printed of a sentence; an empty line of the input stays one."""
-    from regard.tasks.entities import entities_in
-    from regard.tasks.tagger import written
+    from regard.metrics.entities import entities_in
+    from regard.tasks.tagging.tagger import written
 
     if not as_json:
         return written(words, tags)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from regard.cli.precision import precise
 
 if TYPE_CHECKING:
-    from regard.tasks.translator import Translator
+    from regard.tasks.writing.translator import Translator
 
 
 def add_with(verb: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def add_with(verb: argparse.ArgumentParser) -> None:
 
 def load_together(run: str, options: argparse.Namespace) -> Translator:
     """The translator of a run with those that the options name, in the precision that they ask for."""
-    from regard.tasks.translation import load_translator
+    from regard.tasks.writing.translation import load_translator
 
     first, *others = (precise(load_translator(one), options) for one in [run, *(getattr(options, "with") or ())])
     return first.beside(others) if others else first

@@ -14,7 +14,7 @@ from regard.cli.together import add_with, load_together
 
 if TYPE_CHECKING:
     from regard.look.alignment import Reading
-    from regard.tasks.translator import Rendering, Translator
+    from regard.tasks.writing.translator import Rendering, Translator
 
 CHUNK = 1000  # lines of standard input that are sorted by length together
 
@@ -51,7 +51,7 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.models import Ensemble
-    from regard.tasks.translator import chosen_search
+    from regard.tasks.writing.translator import chosen_search
 
     changes, given = split_changes(rest)
     search = chosen_search(sample=options.sample, **changes)
@@ -113,7 +113,7 @@ def pharaoh(translator: Translator, one: Rendering, reading: Reading) -> str:
     """The links of a text and its translation as 0-0 1-2, counting words."""
     from regard.data.pairs import Pair
     from regard.data.words import words
-    from regard.tasks.alignment import align
+    from regard.tasks.writing.alignment import align
 
     links: list[str] = []
     sources = targets = 0  # words before this part

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from regard.checkpoint import write_text
 from regard.config import ConfigError, Positive, Size
+from regard.data.examples import PairData
 from regard.lab.comparison import (
     FAIRNESS,
     about,
@@ -40,7 +41,6 @@ from regard.nn.attention.kernel import KernelConfig
 from regard.nn.heads import LinearHead
 from regard.nn.residual import PreNorm
 from regard.page.chart import Series, curves
-from regard.tasks.examples import PairData
 from regard.zoo.transformer import transformer
 
 FIXED, ATTENTION, TRANSFORMER = "fixed context", "attention", "Transformer"

@@ -38,8 +38,8 @@ from regard.nn.attention.dot import Content, Dot, General, ScaledDot
 from regard.nn.attention.scores import Additive, Location
 from regard.nn.heads import LinearHead
 from regard.page.chart import Point, intervals
-from regard.tasks.alignment import align
-from regard.tasks.translator import Translator
+from regard.tasks.writing.alignment import align
+from regard.tasks.writing.translator import Translator
 
 REFERENCE = "additive"  # whose size the others take
 

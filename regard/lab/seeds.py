@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from regard.lab.statistics import Contest, Interval, Resampling, Score, bleu, sentence_counts
-from regard.tasks.scores import bleu_of
+from regard.metrics.translations import bleu_of
 
 
 def bleu_of_seeds(translations: Sequence[Sequence[str]], references: Sequence[str]) -> Score:

@@ -14,6 +14,7 @@ from pathlib import Path
 from regard.checkpoint import TOKENS, Run, write_text
 from regard.config import Positive, Size, nearest
 from regard.data.catalogue import data_set
+from regard.data.examples import PairData
 from regard.data.files import DataError
 from regard.data.pairs import Pair
 from regard.data.tokenizers import Tokenizer
@@ -23,9 +24,8 @@ from regard.lab.lengths import Group
 from regard.lab.pace import paces
 from regard.lab.statistics import sentence_counts
 from regard.models import ModelConfig
-from regard.tasks.examples import PairData
-from regard.tasks.translation import Translation, load_translator
-from regard.tasks.translator import Translator
+from regard.tasks.writing.translation import Translation, load_translator
+from regard.tasks.writing.translator import Translator
 from regard.training.averaging import Exponential
 from regard.training.loop import Training
 from regard.training.optimisers import MuonAndAdamW

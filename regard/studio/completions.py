@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from regard.decoding import Decoding
     from regard.decoding.stream import Written
     from regard.studio.shelf import Loaded
-    from regard.tasks.continuations import Piece
+    from regard.tasks.language.continuations import Piece
 
 MOST, STOPS, LIKELIEST = 16, 4, 5  # samples of a prompt; stop strings; alternatives that are told
 NEUTRAL: dict[str, tuple[Any, ...]] = {  # what is not done here may be sent where it asks for nothing
@@ -172,7 +172,7 @@ class Completion:
     def pieces(self, row: list[int]) -> Iterator[Piece]:
         """Of one prompt, which goes on from what was read before."""
         from regard.decoding.stream import Writing
-        from regard.tasks.continuations import pieces
+        from regard.tasks.language.continuations import pieces
 
         search = self.asked.search()
         writing = Writing(

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from regard.decoding.prefixes import Prefixes
     from regard.look import Subject
     from regard.look.parts import Layer
-    from regard.tasks.generator import Generator
-    from regard.tasks.translator import Translator
+    from regard.tasks.language.generator import Generator
+    from regard.tasks.writing.translator import Translator
 
 CONTEXT = 1024  # tokens in sight of a model that says nothing of its own
 FILES = ("config.json", "model.safetensors", "tokenizer.json")  # whose change makes another model of a run
@@ -95,10 +95,10 @@ def load(folder: Path) -> Loaded:
     from regard.look import open_run
     from regard.models import SourceWriter, TextWriter
     from regard.tasks.base import TaskConfig
-    from regard.tasks.generator import Generator
-    from regard.tasks.language import LanguageModelling
-    from regard.tasks.translation import Translation
-    from regard.tasks.translator import Translator
+    from regard.tasks.language.generator import Generator
+    from regard.tasks.language.task import LanguageModelling
+    from regard.tasks.writing.translation import Translation
+    from regard.tasks.writing.translator import Translator
 
     run = Run(folder)
     if not run.weights_path.is_file():

@@ -19,7 +19,7 @@ from regard.studio.stopping import Stopper
 from regard.studio.studio import Studio
 
 if TYPE_CHECKING:
-    from regard.tasks.translator import Rendering
+    from regard.tasks.writing.translator import Rendering
 
 BATCH = 16  # texts that are translated together
 STREAM = "application/x-ndjson"

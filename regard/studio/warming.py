@@ -61,4 +61,4 @@ def import_all(stopper: Stopper) -> None:
     import regard.anatomy
     import regard.look.positions
     import regard.look.tree
-    import regard.tasks.translation  # noqa: F401
+    import regard.tasks.writing.translation  # noqa: F401

@@ -27,8 +27,8 @@ OBJECTIVES = {  # what `regard pretrain` takes
 
 def register() -> None:
     """Import every task, so that recipes can name it by its kind."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
 
 
 def load(run: str | Path, int8: bool = False) -> Any:
@@ -41,8 +41,8 @@ def load(run: str | Path, int8: bool = False) -> Any:
     from regard.checkpoint import Run
     from regard.config import from_dict
     from regard.tasks.base import TaskConfig
-    from regard.tasks.embedding import load_embedder
-    from regard.tasks.translation import Translation, load_translator
+    from regard.tasks.vectors.embedding import load_embedder
+    from regard.tasks.writing.translation import Translation, load_translator
 
     register()
     folder = Run(run)

@@ -14,7 +14,7 @@ from regard.data.store import Store
 from regard.data.text import Sampled, Texts, sampled
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.tasks.base import Say
-from regard.tasks.passages import sentences
+from regard.tasks.pretraining.passages import sentences
 
 Documents = Iterable[Document]
 

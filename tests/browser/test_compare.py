@@ -9,7 +9,7 @@ import pytest
 
 from regard.decoding import Decoding
 from regard.look import Look, look, open_run
-from regard.tasks.translation import load_translator
+from regard.tasks.writing.translation import load_translator
 from tests.browser.page import Page
 
 TEXT = "trois six un cinq"

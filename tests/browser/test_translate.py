@@ -12,7 +12,7 @@ import pytest
 
 from regard.decoding import Decoding
 from regard.look import Look, Subject, look
-from regard.tasks.translation import load_translator
+from regard.tasks.writing.translation import load_translator
 from tests.browser.conftest import Ask
 from tests.browser.page import ALL, HALF, Keys, Page
 from tests.untrained import write_translator

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 import regard
+import regard.lab.experiment
 import regard.training.session
 from regard.config import FAMILIES, Config, Part, kinds
 from regard.models import Classifier, Encoder, FewShot, ModelConfig, RecurrentEncoder, Tagger
@@ -56,7 +57,7 @@ BUILDERS: dict[str, Callable[[Any], nn.Module]] = {
     "window": lambda part: part.build(WIDTH),
     "reader": lambda part: part.build(Sizes(WIDTH, WIDTH, 2 * WIDTH)),
 }
-NO_MODULES = {"init", "task", "average", "optimiser", "schedule"}
+NO_MODULES = {"init", "task", "average", "optimiser", "schedule", "experiment"}
 NEEDED: dict[str, dict[str, Any]] = {
     "few-shot": {"reader": RecurrentEncoder(vocabulary=VOCABULARY)},
     "tagger": {"reader": RecurrentEncoder(vocabulary=VOCABULARY)},

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from regard.data.examples import RelatedData
 from regard.data.files import DataError
 from regard.data.related import Related, RelatedFile
-from regard.tasks.examples import RelatedData
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from regard.checkpoint import Run, load_both
 from regard.decoding import Decoding, complete
 from regard.interop import import_source
 from regard.models import DecoderModel, EncoderModel
-from regard.tasks.embedding import load_embedder
-from regard.tasks.generator import Generator
-from regard.tasks.passages import joined
+from regard.tasks.language.generator import Generator
+from regard.tasks.pretraining.passages import joined
+from regard.tasks.vectors.embedding import load_embedder
 from tests.interop import foreign
 
 

@@ -21,9 +21,9 @@ from regard.interop import export_huggingface, import_source  # noqa: E402
 from regard.interop.runtimes import check_headless  # noqa: E402
 from regard.models import Classifier, Encoder, Tagger  # noqa: E402
 from regard.nn.pooling import FirstToken, Mean  # noqa: E402
-from regard.tasks.pair_judge import PairJudge  # noqa: E402
-from regard.tasks.tagger import WordTagger  # noqa: E402
-from regard.tasks.text_classifier import TextClassifier  # noqa: E402
+from regard.tasks.judging.pair_judge import PairJudge  # noqa: E402
+from regard.tasks.judging.text_classifier import TextClassifier  # noqa: E402
+from regard.tasks.tagging.tagger import WordTagger  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from tests.conftest import Say  # noqa: E402
 from tests.helpers import SMALL  # noqa: E402

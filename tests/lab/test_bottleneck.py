@@ -15,7 +15,7 @@ from regard.lab.bottleneck import ATTENTION, FIXED, TRANSFORMER, Bottleneck
 from regard.lab.experiment import Result
 from regard.lab.lengths import by_length
 from regard.models import EncoderDecoder
-from regard.tasks.translator import Translator
+from regard.tasks.writing.translator import Translator
 from tests.conftest import Say
 from tests.lab import synthetic
 from tests.toy import losses

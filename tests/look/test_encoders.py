@@ -16,10 +16,10 @@ from regard.look.importance import importance
 from regard.look.parts import Mark
 from regard.models import EncoderModel, TaggerModel
 from regard.nn.pooling import Attention, Largest, Mean
-from regard.tasks.answerer import Answerer, Window, read_windows
-from regard.tasks.filling import MaskFiller
-from regard.tasks.pair_judge import PairJudge, pair_tokens, read_pairs
-from regard.tasks.tagger import WordTagger
+from regard.tasks.answering.answerer import Answerer, Window, read_windows
+from regard.tasks.judging.pair_judge import PairJudge, pair_tokens, read_pairs
+from regard.tasks.pretraining.filling import MaskFiller
+from regard.tasks.tagging.tagger import WordTagger
 from tests.conftest import Say
 from tests.untrained import PAIR, TEXT, write_classifier, write_reader
 

@@ -14,9 +14,9 @@ from regard.look import Look, Subject, look, open_run, way
 from regard.look.capture import described
 from regard.look.importance import importance
 from regard.models import BiLMModel, FewShot, Tagger
-from regard.tasks.answerer import Answerer
-from regard.tasks.bilm import ContextVectors
-from regard.tasks.tagger import WordTagger
+from regard.tasks.answering.answerer import Answerer
+from regard.tasks.pretraining.bilm import ContextVectors
+from regard.tasks.tagging.tagger import WordTagger
 from tests.conftest import Say
 from tests.helpers import encoder
 from tests.untrained import BILM, PAIR, RECURRENT, TEXT, write_recurrent

@@ -14,7 +14,7 @@ import regard as library
 from regard.decoding import Decoding
 from regard.look import look, open_run
 from regard.studio.app import make_app
-from regard.tasks.translator import Translator
+from regard.tasks.writing.translator import Translator
 from tests.conftest import Say
 from tests.toy import LONGEST, WORDS, Toy, sentences
 from tests.untrained import write_translator

@@ -16,8 +16,8 @@ from fastapi.testclient import TestClient
 from regard.models import RecurrentDecoder
 from regard.studio.app import make_app, studio_of
 from regard.studio.limits import Limits
-from regard.tasks.generator import Generator
-from regard.tasks.language import load_generator
+from regard.tasks.language.generator import Generator
+from regard.tasks.language.task import load_generator
 from tests.helpers import encoder
 from tests.studio.conftest import write_untrained
 from tests.studio.serving import Served, serving

@@ -18,7 +18,7 @@ from regard.decoding import Decoding, complete
 from regard.look import open_run
 from regard.look.tree import beam_tree
 from regard.models import DecoderModel, ModelConfig
-from regard.tasks.translation import load_translator
+from regard.tasks.writing.translation import load_translator
 from tests.studio.conftest import CONTEXT
 from tests.toy import LONGEST, WORDS, sentences
 

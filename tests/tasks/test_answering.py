@@ -18,12 +18,12 @@ from regard.data.files import DataError
 from regard.data.questions import Question, QuestionFile, open_questions
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.spans import LONGEST, best_span
+from regard.metrics.answers import answer_scores, exact, judged_answers, overlap
+from regard.metrics.certainty import intervals
 from regard.models import Tagger, TaggerModel
-from regard.tasks.answer_scores import answer_scores, exact, judged_answers, overlap
-from regard.tasks.answerer import read_windows, windows
-from regard.tasks.answering import span_in
-from regard.tasks.certainty import intervals
-from regard.tasks.passages import joined
+from regard.tasks.answering.answerer import read_windows, windows
+from regard.tasks.answering.task import span_in
+from regard.tasks.pretraining.passages import joined
 from regard.zoo import get
 from tests.conftest import Say
 from tests.helpers import built

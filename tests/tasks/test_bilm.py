@@ -15,11 +15,11 @@ import torch.nn.functional as F
 
 import regard as library
 from regard.checkpoint import Run, RunError, load_model, read_tensors
+from regard.data.examples import TextData
 from regard.data.files import DataError
 from regard.data.tokenizers import END, START
 from regard.models import BiLM, BiLMModel, TaggerModel
-from regard.tasks.bilm import BiLMObjective, neighbours, predicted
-from regard.tasks.examples import TextData
+from regard.tasks.pretraining.bilm import BiLMObjective, neighbours, predicted
 from regard.training.initial import reader_of
 from regard.training.session import resume
 from tests.conftest import Say

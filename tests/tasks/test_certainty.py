@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.tasks.certainty import Indices, calibration_error, interval, intervals, label_intervals, tag_intervals
-from regard.tasks.correlation import matthews
-from regard.tasks.labels import accuracy, macro_f1
+from regard.metrics.certainty import Indices, calibration_error, interval, intervals, label_intervals, tag_intervals
+from regard.metrics.correlation import matthews
+from regard.metrics.labels import accuracy, macro_f1
 
 
 def test_the_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:

@@ -14,7 +14,7 @@ import regard as library
 from regard.checkpoint import Run
 from regard.config import ConfigError
 from regard.models import Turing
-from regard.tasks.copying import TEST, Copier, Copy, presented
+from regard.tasks.made.copying import TEST, Copier, Copy, presented
 from regard.training.recipes import make_recipe
 from regard.zoo import get
 from tests.conftest import Say

@@ -18,7 +18,7 @@ import regard as library
 from regard.checkpoint import Scale
 from regard.data.files import DataError
 from regard.decoding import Decoding
-from regard.tasks.translator import Translator
+from regard.tasks.writing.translator import Translator
 from tests.conftest import Say
 from tests.toy import LONGEST, Toy
 from tests.untrained import TEXT, write_classifier, write_reader, write_recurrent

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regard.tasks.certainty import intervals
-from regard.tasks.entities import Entity, count_entities, entities_in, scheme_of
+from regard.metrics.certainty import intervals
+from regard.metrics.entities import Entity, count_entities, entities_in, scheme_of
 from tests.conftest import Say
 from tests.tagged_toy import SMALL
 

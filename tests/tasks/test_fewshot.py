@@ -13,11 +13,11 @@ import pytest
 import regard as library
 from regard.checkpoint import Run
 from regard.config import ConfigError
+from regard.data.examples import LabelledData
 from regard.data.files import DataError
 from regard.data.labelled import Labelled
-from regard.tasks.episodes import TermWeights, by_class, divided
-from regard.tasks.examples import LabelledData
-from regard.tasks.fewshot import FewShots, finest
+from regard.tasks.made.episodes import TermWeights, by_class, divided
+from regard.tasks.made.fewshot import FewShots, finest
 from regard.training.recipes import make_recipe
 from tests.conftest import Say
 from tests.toy import losses

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import RunError
-from regard.tasks.labels import LABELS, accuracy, label_scores, macro_f1, read_labels, write_labels
+from regard.checkpoint import LABELS, RunError, read_labels, write_labels
+from regard.metrics.labels import accuracy, label_scores, macro_f1
 
 
 def test_names_are_kept_once_and_in_order(tmp_path: Path) -> None:

@@ -14,14 +14,14 @@ import torch
 import regard as library
 from regard.checkpoint import Run
 from regard.config import ConfigError
+from regard.data.examples import TextData
 from regard.data.files import DataError
 from regard.data.tokenizers import END, START, Tokenizer
 from regard.decoding import Decoding
 from regard.models import TextWriter
-from regard.tasks.examples import TextData
-from regard.tasks.generator import Generator, chosen_drawing
-from regard.tasks.language import LanguageModelling, load_generator
-from regard.tasks.scoring import as_written, measure, sliding
+from regard.tasks.language.generator import Generator, chosen_drawing
+from regard.tasks.language.scoring import as_written, measure, sliding
+from regard.tasks.language.task import LanguageModelling, load_generator
 from tests.conftest import Say
 from tests.helpers import built, decoder
 from tests.toy import losses

@@ -11,8 +11,8 @@ import torch
 from regard.data.documents import in_memory
 from regard.data.files import DataError
 from regard.data.tokenizers import Kind, Tokenizer
-from regard.tasks.masking import IGNORED, Masking, first_pieces, glue
-from regard.tasks.passages import InMemory, Pairs, chunks, joined, packed, sentences, tokens_of
+from regard.tasks.pretraining.masking import IGNORED, Masking, first_pieces, glue
+from regard.tasks.pretraining.passages import InMemory, Pairs, chunks, joined, packed, sentences, tokens_of
 from tests.documents import texts
 
 MILLION = 1_000_000

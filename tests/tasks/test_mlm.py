@@ -13,11 +13,11 @@ import torch.nn.functional as F
 import regard as library
 from regard.checkpoint import Run, load_both, read_tensors
 from regard.config import ConfigError
+from regard.data.examples import TextData
 from regard.data.tokenizers import Tokenizer
 from regard.models import Encoder, EncoderModel
-from regard.tasks.examples import TextData
-from regard.tasks.masking import IGNORED
-from regard.tasks.mlm import MaskedWords
+from regard.tasks.pretraining.masking import IGNORED
+from regard.tasks.pretraining.mlm import MaskedWords
 from regard.training.session import resume
 from regard.zoo import get
 from tests.conftest import Say

@@ -9,7 +9,7 @@ from torch import Tensor
 from regard.models import DecoderModel
 from regard.nn.masks import Mask, places_in
 from regard.nn.positions import Learned, PositionConfig, Rotary
-from regard.tasks.scoring import kept_apart, measure, shifted
+from regard.tasks.language.scoring import kept_apart, measure, shifted
 from tests.helpers import VOCABULARY, decoder
 
 START, END = 1, 2

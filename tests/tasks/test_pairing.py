@@ -14,12 +14,12 @@ import pytest
 import regard as library
 from regard.checkpoint import Scale
 from regard.data.catalogue import open_data
+from regard.data.examples import JudgedData
 from regard.data.files import DataError
 from regard.data.judged import JudgedFile
-from regard.tasks.correlation import matthews, pearson, ranks, spearman
-from regard.tasks.examples import JudgedData
-from regard.tasks.pair_judge import shortened
-from regard.tasks.pairing import Pairing
+from regard.metrics.correlation import matthews, pearson, ranks, spearman
+from regard.tasks.judging.pair_judge import shortened
+from regard.tasks.judging.pairing import Pairing
 from tests.conftest import Say
 
 ANSWERS = {"yes": "agree", "no": "differ"}

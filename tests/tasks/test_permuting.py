@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from regard.data.tokenizers import Tokenizer
-from regard.tasks.masking import IGNORED
-from regard.tasks.permuting import Permuting
+from regard.tasks.pretraining.masking import IGNORED
+from regard.tasks.pretraining.permuting import Permuting
 
 TOKENIZER = Tokenizer.train(["a cat sat on a mat", "a dog sat on a log"], "word", 12, mask=True, closes=True)
 

@@ -14,12 +14,12 @@ import torch.nn.functional as F
 
 import regard as library
 from regard.checkpoint import Run, load_both, read_tensors
+from regard.data.examples import TextData
 from regard.models import Classifier, TwoStreamModel
 from regard.nn.pooling import LastToken
-from regard.tasks.embedding import load_embedder
-from regard.tasks.examples import TextData
-from regard.tasks.permuted_reading import PermutedReader
-from regard.tasks.plm import PermutedWords
+from regard.tasks.pretraining.permuted_reading import PermutedReader
+from regard.tasks.pretraining.plm import PermutedWords
+from regard.tasks.vectors.embedding import load_embedder
 from regard.training.session import resume
 from regard.zoo import get
 from tests.conftest import Say

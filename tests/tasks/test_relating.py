@@ -16,8 +16,8 @@ import regard as library
 from regard.checkpoint import Run, read_tensors
 from regard.data.related import Related
 from regard.models import EncoderModel
-from regard.tasks.embedding import Embedder, load_embedder
-from regard.tasks.nearness import match_loss, nearness, order_loss, right_ones, standing
+from regard.tasks.vectors.embedding import Embedder, load_embedder
+from regard.tasks.vectors.nearness import match_loss, nearness, order_loss, right_ones, standing
 from regard.training.session import resume
 from tests.conftest import Say
 from tests.documents import DOES, QUICK, TINY, write_texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.tasks.scores import bleu, bleu_by_length, compare, score
+from regard.metrics.translations import bleu, bleu_by_length, compare, score
 
 
 @pytest.mark.parametrize(

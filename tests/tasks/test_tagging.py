@@ -16,13 +16,13 @@ import torch
 import regard as library
 from regard.checkpoint import Run
 from regard.data.catalogue import open_data
+from regard.data.examples import TaggedData
 from regard.data.files import DataError
 from regard.data.spelt import spelt
 from regard.data.tagged import Tagged
 from regard.data.tokenizers import Kind, Tokenizer
-from regard.tasks.examples import TaggedData
-from regard.tasks.tagger import WordTagger
-from regard.tasks.tagging import Tagging, load_tagger
+from regard.tasks.tagging.tagger import WordTagger
+from regard.tasks.tagging.task import Tagging, load_tagger
 from regard.training.session import resume
 from tests.conftest import Say
 from tests.tagged_toy import SMALL, tagged, write_tagged

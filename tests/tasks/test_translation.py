@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from regard import zoo
+from regard.data.examples import PairData
 from regard.models import Model, SourceWriterConfig
-from regard.tasks.examples import PairData
-from regard.tasks.translation import Translation, TranslationTask
+from regard.tasks.writing.translation import Translation, TranslationTask
 from tests import toy
 
 

@@ -15,10 +15,10 @@ import torch
 import regard as library
 from regard.checkpoint import Run, RunError
 from regard.data.files import DataError
-from regard.tasks import similarity
-from regard.tasks.embedding import Embedder, by_tokens, load_embedder
-from regard.tasks.similarity import open_index
-from regard.tasks.vectors import HEADER, npy_header
+from regard.tasks.vectors import index as similarity
+from regard.tasks.vectors.embedding import Embedder, by_tokens, load_embedder
+from regard.tasks.vectors.files import HEADER, npy_header
+from regard.tasks.vectors.index import open_index
 from tests.conftest import Say
 from tests.documents import DOES, QUICK, TINY, write_texts
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from regard.config import change
-from regard.tasks.examples import PairData
-from regard.tasks.translation import Translation
+from regard.data.examples import PairData
+from regard.tasks.writing.translation import Translation
 from regard.training.loop import Training
 from regard.training.schedules import Constant
 from regard.training.session import Recipe

@@ -20,7 +20,7 @@ from regard.config import ConfigError, change
 from regard.data.batches import Batches
 from regard.decoding import parallel
 from regard.models import Model
-from regard.tasks.translation import TranslationTask
+from regard.tasks.writing.translation import TranslationTask
 from regard.training.crew import Crew, shares_of
 from regard.training.loop import Trainer, TrainingError
 from regard.training.session import Recipe, read_recipe, resume, start

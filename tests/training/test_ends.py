@@ -18,7 +18,7 @@ from regard.config import change
 from regard.models import Model
 from regard.nn.block import StackLayers
 from regard.tasks.base import Validation
-from regard.tasks.translation import TranslationTask
+from regard.tasks.writing.translation import TranslationTask
 from regard.training import loop
 from regard.training.loop import TrainingError
 from regard.training.records import read_records

@@ -15,13 +15,13 @@ from torch import Tensor
 
 from regard.checkpoint import Run
 from regard.config import ConfigError, change, kinds
+from regard.data.examples import TextData
 from regard.decoding import parallel
 from regard.lab.recall import Learner, Learning, Recall
 from regard.models import Model
 from regard.nn.context import Context
 from regard.tasks.base import TaskConfig
-from regard.tasks.examples import TextData
-from regard.tasks.language import LanguageModelling
+from regard.tasks.language.task import LanguageModelling
 from regard.training.loop import Trainer
 from regard.training.session import Recipe
 from tests.conftest import Say

@@ -12,7 +12,7 @@ from regard.config import change
 from regard.models import Recurrent
 from regard.models.recurrent import Bahdanau
 from regard.nn.attention.hard import Hard
-from regard.tasks.translation import load_translator
+from regard.tasks.writing.translation import load_translator
 from regard.training.session import Recipe, resume, start
 from tests.toy import losses, meaning, sentences
 

@@ -20,7 +20,7 @@ from regard.config import change
 from regard.data.files import DataError
 from regard.decoding import Decoding
 from regard.tasks.base import Validation
-from regard.tasks.translation import TranslationTask, load_translator
+from regard.tasks.writing.translation import TranslationTask, load_translator
 from regard.training.loop import Trainer, TrainingError, read_progress
 from regard.training.session import Recipe, read_recipe, resume, start
 from tests.toy import MEANINGS, WORDS, losses

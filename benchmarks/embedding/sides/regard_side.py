@@ -10,7 +10,7 @@ import torch
 from benchmarks.embedding.measure import Ways, main
 from benchmarks.embedding.work import THREADS
 from regard.nn.int8 import quantise
-from regard.tasks.embedding import load_embedder
+from regard.tasks.vectors.embedding import load_embedder
 
 
 def load(folder: Path, int8: bool) -> Ways:

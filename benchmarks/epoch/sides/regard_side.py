@@ -19,7 +19,7 @@ from benchmarks.sizes import SMOOTHING
 from regard.checkpoint import Run
 from regard.config import change
 from regard.nn.device import Precision
-from regard.tasks.translation import Translation
+from regard.tasks.writing.translation import Translation
 from regard.training.averaging import NoAverage
 from regard.training.loop import Trainer, Training
 from regard.training.optimisers import AdamW

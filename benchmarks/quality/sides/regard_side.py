@@ -16,8 +16,8 @@ from regard.checkpoint import Run
 from regard.decoding import Decoding
 from regard.models import EncoderDecoderModel, Model
 from regard.tasks.base import Validation
-from regard.tasks.translation import SAMPLES, TranslationTask
-from regard.tasks.translator import Translator
+from regard.tasks.writing.translation import SAMPLES, TranslationTask
+from regard.tasks.writing.translator import Translator
 from regard.training.loop import Trainer
 from regard.training.records import Record
 

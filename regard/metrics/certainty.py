@@ -1,0 +1,80 @@
+"""How far a score can be trusted, and how far the probabilities that a model gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.metrics.correlation import matthews_of
+
+SAMPLES = 1_000
+BINS = 15
+LEVEL = 0.95
+
+Indices = NDArray[np.int64]
+Interval = tuple[float, float]
+
+
+def interval(score: Callable[[Indices], float], count: int, seed: int = 0) -> Interval:
+    """Between what 95 of 100 test sets of this size would score: the percentiles of a bootstrap over `count` examples,
+    of which `score` takes some by number, one or the other several times. Efron 1979."""
+    return intervals(lambda chosen: {"score": score(chosen)}, count, seed)["score"]
+
+
+def intervals(scores: Callable[[Indices], Mapping[str, float]], count: int, seed: int = 0) -> dict[str, Interval]:
+    """As `interval`, of several scores by name; one that has nothing to be made of in some sample is nan there."""
+    random = np.random.default_rng(seed)
+    found = [scores(random.integers(0, count, count)) for _ in range(SAMPLES)]
+    ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    low_high = {name: np.nanquantile([one[name] for one in found], ends) for name in found[0]}
+    return {name: (float(low), float(high)) for name, (low, high) in low_high.items()}
+
+
+def calibration_error(probabilities: NDArray[np.floating], right: Indices, bins: int = BINS) -> float:
+    """How far off the probability (N, labels) of the likeliest label is from how often it is the `right` one (N,): the
+    mean over equal bins of probability, by how many fall into each. Guo et al. 2017, arXiv:1706.04599."""
+    sure, correct = probabilities.max(1), probabilities.argmax(1) == right
+    places = np.minimum((sure * bins).astype(np.int64), bins - 1)
+    counts = np.bincount(places, minlength=bins)
+    gaps = np.bincount(places, sure, bins) - np.bincount(places, correct, bins)
+    return float(np.abs(gaps).sum() / counts.sum())
+
+
+def label_intervals(right: Indices, found: Indices, labels: int) -> dict[str, Interval]:
+    """Of accuracy, macro-F1 and Matthews, where these labels by number (N,) were right and these were found."""
+
+    def scores(chosen: Indices) -> dict[str, float]:
+        pairs = np.bincount(right[chosen] * labels + found[chosen], minlength=labels * labels)
+        counts = pairs.reshape(labels, labels)
+        either, both = counts.sum(0) + counts.sum(1), counts.diagonal()
+        f1 = 2 * both[either > 0] / either[either > 0]
+        return {
+            "accuracy": float(both.sum() / counts.sum()),
+            "macro_f1": float(f1.mean()),
+            "matthews": matthews_of(counts.astype(np.float64)),
+        }
+
+    return intervals(scores, len(right))
+
+
+def tag_intervals(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, Interval]:
+    """Of accuracy and macro-F1 of words, where these tags of sentences were right and these were found: whole sentences
+    are drawn, for their words depend on each other."""
+    names = sorted({tag for tags in (*gold, *found) for tag in tags})
+    places, labels = {name: place for place, name in enumerate(names)}, len(names)
+    counts = np.zeros((len(gold), 3, labels))  # of each sentence and tag: right, given and wanted
+    for row, tags, others in zip(counts, gold, found, strict=True):
+        right, given = (np.array([places[tag] for tag in some], dtype=np.int64) for some in (tags, others))
+        for i, some in enumerate((right[right == given], given, right)):
+            row[i] = np.bincount(some, minlength=labels)
+
+    def scores(chosen: Indices) -> dict[str, float]:
+        times = np.bincount(chosen, minlength=len(gold))
+        right, given, wanted = np.tensordot(times, counts, 1)
+        there = given + wanted > 0
+        f1 = 2 * right[there] / (given + wanted)[there]
+        return {"accuracy": float(right.sum() / wanted.sum()), "macro_f1": float(f1.mean())}
+
+    return intervals(scores, len(gold))

@@ -1,0 +1,158 @@
+"""A trained reader that answers: a question and a text in, a span of the text out, or none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.data.files import DataError
+from regard.data.given import checked_text, is_blank
+from regard.data.tokenizers import Tokenizer
+from regard.decoding.spans import best_span, over_none
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
+from regard.models import TaggerModel, encoder_in
+from regard.tasks.pretraining.passages import joined
+from regard.tasks.vectors.embedding import by_tokens
+from regard.tasks.writing.translator import padded
+
+FRAME = 4  # special tokens around a question and a text, at most
+ASKED = 64  # tokens of a question; the rest is cut
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Words of the text and where they stand; `score` is the probability, by the model, that it is better than none. An
+    empty text is no answer."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Window:
+    """A question and a part of its text as tokens; `places` are their characters, `which` its question's number."""
+
+    which: int
+    question: list[int]
+    part: list[int]
+    places: list[tuple[int, int]]
+
+
+def windows(tokenizer: Tokenizer, asked: Sequence[tuple[str, str]], max_length: int, stride: int) -> Iterator[Window]:
+    """The parts in which each text is read: as long as fits beside the question, each beginning `stride` tokens after
+    the one before."""
+    for which, (question, context) in enumerate(asked):
+        ids = tokenizer.encode([question])[0][: asked_at_most(max_length)]
+        pieces, room = tokenizer.pieces(context), max_length - FRAME - len(ids)
+        for start in range(0, max(len(pieces) - room, 0) + min(stride, room), min(stride, room)):
+            part = pieces[start : start + room]
+            if part:
+                yield Window(which, ids, [i for i, _, _ in part], [(left, right) for _, left, right in part])
+            if start + room >= len(pieces):
+                break
+
+
+def asked_at_most(max_length: int) -> int:
+    """How many tokens of a question are read: the text needs room beside it."""
+    return min(ASKED, max_length // 2)
+
+
+class Answerer:
+    """Answers with a model and its tokenizer: `answerer("Who?", "A text.")`. A long text is read in windows; of all the
+    spans in all windows the likeliest is taken, and no answer where that is likelier by `threshold` still."""
+
+    def __init__(self, model: TaggerModel, tokenizer: Tokenizer, max_length: int, stride: int) -> None:
+        self.model, self.tokenizer, self.stride = model, tokenizer, stride
+        self.longest = min(max_length, model.longest or max_length)
+
+    def __call__(self, question: str, context: str, threshold: float = 0.0) -> Answer:
+        return self.answer([(question, context)], threshold)[0]
+
+    def answer(
+        self,
+        asked: Sequence[tuple[str, str]],
+        threshold: float = 0.0,
+        batch: int = 16,
+        done: Callable[[int], None] | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> list[Answer]:
+        """Of each question and its text, in their order; batches are made by length. `say` hears of questions that are
+        too long. An empty question has no answer."""
+        for number, (question, context) in enumerate(asked, 1):
+            checked_text(question, f"question {number}")
+            if is_blank(checked_text(context, f"the text of question {number}")):
+                raise DataError(f"the text of question {number} is empty: there is nothing to answer from")
+        filled = [(question, context) for question, context in asked if not is_blank(question)]
+        found = iter(self.answer_filled(filled, threshold, batch, done, say))
+        return [Answer("", 0, 0, 0.0) if is_blank(question) else next(found) for question, _ in asked]
+
+    @torch.no_grad()
+    def answer_filled(
+        self,
+        asked: Sequence[tuple[str, str]],
+        threshold: float,
+        batch: int,
+        done: Callable[[int], None] | None,
+        say: Callable[[str], None] | None,
+    ) -> list[Answer]:
+        """Of questions that ask for something."""
+        most = asked_at_most(self.longest)
+        cut = sum(len(ids) > most for ids in self.tokenizer.encode([question for question, _ in asked]))
+        if cut and say is not None:
+            say(f"{cut:,} of {len(asked):,} questions have more than {most} tokens and are read up to there")
+        parts = list(windows(self.tokenizer, asked, self.longest, self.stride))
+        best = [(-math.inf, 0, 0)] * len(asked)  # the score of a span, and its characters
+        none = [math.inf] * len(asked)
+        for chosen in by_tokens([[*part.question, *part.part] for part in parts], batch):
+            some = [parts[i] for i in chosen]
+            logits, places, _ = read_windows(self.model, self.tokenizer, some)
+            for part, row, (offset, nowhere) in zip(some, logits.float().cpu(), places, strict=True):
+                inside = row[offset : offset + len(part.part)]
+                score, first, last = best_span(inside)
+                found = (score, part.places[first][0], part.places[last][1])
+                best[part.which] = max(best[part.which], found, key=lambda one: one[0])
+                none[part.which] = min(none[part.which], float(row[nowhere].sum()))
+            if done is not None:
+                done(len(chosen))
+        return [self.chosen(asked[i][1], *best[i], none[i], threshold) for i in range(len(asked))]
+
+    def look(self, question: str, context: str, **options: Any) -> Look:
+        """See what the model attends to in a question and its text; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        subject = Subject(self.model, self.tokenizer, most=self.longest, task="answer")
+        return look(subject, question, second=context, **options)
+
+    def chosen(self, context: str, score: float, start: int, end: int, none: float, threshold: float) -> Answer:
+        margin, share = score - none, over_none(score, none)
+        text = context[start:end]
+        start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+        return Answer(context[start:end], start, end, share) if margin > threshold else Answer("", 0, 0, share)
+
+
+def read_windows(
+    model: TaggerModel, tokenizer: Tokenizer, parts: Sequence[Window]
+) -> tuple[Tensor, list[tuple[int, int]], Tensor | None]:
+    """(B, T, 2): logits of that an answer begins and ends at each token, or, at the start, that there is none; where
+    each text begins, and where its start stands; and which tokens are real."""
+    encoder, device = encoder_in(model), next(model.parameters()).device
+    segmented = encoder is not None and encoder.segmented
+    both = [joined(tokenizer, part.question, part.part, segmented) for part in parts]
+    tokens, keep = padded([ids for ids, _ in both], device)
+    logits: Tensor = model(tokens, keep, padded([marks for _, marks in both], device)[0] if segmented else None)
+    lengths, behind = [len(ids) for ids, _ in both], len(tokenizer.around[1])
+    places = [
+        (length - behind - len(part.part), length - 1 if tokenizer.closes else 0)
+        for length, part in zip(lengths, parts, strict=True)
+    ]
+    return logits, places, keep

@@ -1,0 +1,224 @@
+"""Answers as spans of a text: questions with their texts in, an answerer out. SQuAD's task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
+from regard.config import ConfigError, Size, change
+from regard.data.batches import Batches
+from regard.data.examples import QuestionData
+from regard.data.files import DataError
+from regard.data.questions import Question
+from regard.data.store import HEADER, Store, write_store
+from regard.data.tokenizers import Kind, Tokenizer
+from regard.metrics.answers import answer_scores, exact
+from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
+from regard.nn.device import for_use
+from regard.page.html import table
+from regard.tasks.answering.answerer import FRAME, Answerer, Window, read_windows, windows
+from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
+from regard.tasks.tuning import beginning, check_length, usual_dropout
+from regard.tasks.vectors.embedding import by_tokens
+
+SAMPLES, MISTAKES = 5, 8
+BATCH = 32  # windows, where nothing is learnt
+
+
+@dataclass(frozen=True)
+class Answering(TaskConfig, kind="answer"):
+    """Find the span of a text that answers a question, or that there is none.
+
+    Texts that are too long are read in windows of `max_length` tokens, question included, each beginning `stride`
+    tokens after the one before. Validation answers the first `validated` questions.
+    """
+
+    metrics: ClassVar[Mapping[str, bool]] = {
+        "f1": True,
+        "exact": True,
+        "f1_answered": True,
+        "none_right": True,
+        "loss": False,
+    }
+    preset: ClassVar[str] = "tagger"
+    usual: ClassVar[Mapping[str, Any]] = {
+        "batch_tokens": 4096,
+        "max_steps": 1500,
+        "validate_every": 300,
+        "optimiser": {"kind": "adamw", "rate": 2e-3},
+        "schedule": {"kind": "stable-decay", "warmup": 50, "decay": 0.9},
+        "average": {"kind": "exponential", "decay": 0.99},
+    }
+
+    train: QuestionData = QuestionData()
+    valid: QuestionData = QuestionData()
+    tokenizer: Kind = "wordpiece"
+    pieces: Size | None = None
+    lower: bool = True
+    max_length: Size = 256
+    stride: Size = 96
+    validated: Size = 300
+
+    def check(self) -> None:
+        if self.max_length < 4 * FRAME:
+            raise ConfigError(f"max_length {self.max_length} holds no question and text; it takes at least {4 * FRAME}")
+
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, Tagger):
+            raise ConfigError(f"model: one of kind {model.kind} finds no spans; take one of kind tagger")
+        check_length(model, self.max_length)
+
+    def around(self, reader: TextReaderConfig) -> Tagger:
+        return Tagger(reader=reader, states_dropout=min(usual_dropout(reader), 0.2), init=reader.init)
+
+    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        return beginning(reader)
+
+    def open(self, folder: Path, say: Say) -> AnsweringTask:
+        return AnsweringTask(self, folder, say)
+
+    def load(self, run: Run) -> Answerer:
+        """The best weights of the run, ready to use."""
+        model, tokenizer = load_both(run)
+        return Answerer(cast(TaggerModel, for_use(model)), tokenizer, self.max_length, self.stride)
+
+
+class AnsweringTask:
+    """Windows on disk beside the run: of each the question, the part of the text, and the first and last token of the
+    answer, counted from 1; 0 where the part has none."""
+
+    def __init__(self, config: Answering, folder: Path, say: Say) -> None:
+        self.config = config
+        folder.mkdir(parents=True, exist_ok=True)
+        self.valid = list(config.valid.open())[: config.validated]
+        given = answer_scores([""] * len(self.valid), [right_of(one) for one in self.valid])
+        self.metrics = {name: higher for name, higher in config.metrics.items() if name in (*given, "loss")}
+        path, tokens = folder / "tokenizer.json", folder / TOKENS
+        if not (tokens / HEADER).exists() and not any(right_of(one) for one in config.train.open()):
+            raise DataError("no training question has an answer: there is nothing to find")
+        if not path.exists():
+            say("training the tokenizer")
+            Tokenizer.train(_Texts(config.train.open()), config.tokenizer, config.pieces, say, config.lower).save(path)
+        self.tokenizer = load_tokenizer(Run(folder))
+        if not (tokens / HEADER).exists():
+            say("tokenizing")
+            size = max(self.tokenizer.vocabulary, config.max_length)
+            if not len(write_store(tokens, self.rows(), size, sides=3, fingerprint=self.tokenizer.fingerprint)):
+                raise DataError("there are no training questions")
+        self.store = Store.open(tokens)
+
+    def rows(self) -> Iterator[tuple[Sequence[int], ...]]:
+        for one in self.config.train.open():
+            asked = [(one.question, one.context)]
+            for part in windows(self.tokenizer, asked, self.config.max_length, self.config.stride):
+                yield part.question, part.part, span_in(part, one)
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        return change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": 2})
+
+    def batches(self, budget: int, seed: int) -> Batches:
+        return Batches([self.store.lengths(0) + self.store.lengths(1) + FRAME], budget, seed)
+
+    def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
+        """The mean over first and last tokens of the windows, times their tokens, by which the trainer divides."""
+        questions, parts, spans = (self.store.rows(side, indices) for side in range(3))
+        rows = [Window(0, one.tolist(), part.tolist(), []) for one, part in zip(questions, parts, strict=True)]
+        loss = self.span_loss(model, rows, [(int(first), int(last)) for first, last in spans])
+        count = sum(len(row.question) + len(row.part) + FRAME for row in rows)
+        return loss * count, count
+
+    def span_loss(self, model: Model, rows: Sequence[Window], spans: Sequence[tuple[int, int]]) -> Tensor:
+        """The mean over first and last tokens; 0 is none, for which the start of a row stands."""
+        logits, places, keep = read_windows(cast(TaggerModel, model), self.tokenizer, rows)
+        if keep is not None:
+            logits = logits.masked_fill(~keep.unsqueeze(-1), -torch.inf)
+        ends = [
+            [i - 1 + offset if i else nowhere for i in span]
+            for span, (offset, nowhere) in zip(spans, places, strict=True)
+        ]
+        return F.cross_entropy(logits.float(), torch.tensor(ends, device=logits.device))  # over the tokens, twice
+
+    def validate(self, model: Model) -> Validation:
+        found = self.found(model)
+        samples = [
+            {"source": one.question, "output": text or "(none)", "reference": "; ".join(right_of(one)) or "(none)"}
+            for one, text in zip(self.valid[:SAMPLES], found, strict=False)
+        ]
+        scores = answer_scores(found, [right_of(one) for one in self.valid])
+        return Validation({**scores, "loss": self.valid_loss(model)}, samples)
+
+    @torch.no_grad()
+    def valid_loss(self, model: Model) -> float:
+        asked = [(one.question, one.context) for one in self.valid]
+        parts = list(windows(self.tokenizer, asked, self.config.max_length, self.config.stride))
+        total = 0.0
+        for chosen in by_tokens([[*part.question, *part.part] for part in parts], BATCH):
+            some = [parts[i] for i in chosen]
+            spans = [span_in(part, self.valid[part.which]) for part in some]
+            total += float(self.span_loss(model, some, spans)) * len(some)
+        return total / len(parts)
+
+    def found(self, model: Model) -> list[str]:
+        answerer = Answerer(cast(TaggerModel, model), self.tokenizer, self.config.max_length, self.config.stride)
+        return [answer.text for answer in answerer.answer([(one.question, one.context) for one in self.valid])]
+
+    def probes(self, model: Model) -> list[bytes]:
+        return []
+
+    def findings(self, model: Model) -> dict[str, Any]:
+        return {}
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        wrong = [
+            [one.question, text or "(none)", "; ".join(sorted(set(right_of(one)))) or "(none)"]
+            for one, text in zip(self.valid, self.found(model), strict=True)
+            if not exact(text, right_of(one))
+        ]
+        return [("What it answers wrongly", table(["question", "found", "right"], wrong[:MISTAKES]))]
+
+
+def span_in(part: Window, one: Question) -> tuple[int, int]:
+    """The first and last token of the answer in a window, counted from 1; (0, 0) where it is not wholly inside."""
+    for text, start in one.answers[:1]:
+        end = start + len(text)
+        inside = [i for i, (left, right) in enumerate(part.places, 1) if right > start and left < end]
+        if inside and part.places[inside[0] - 1][0] <= start and part.places[inside[-1] - 1][1] >= end:
+            return inside[0], inside[-1]
+    return 0, 0
+
+
+def right_of(one: Question) -> list[str]:
+    return [text for text, _ in one.answers]
+
+
+def load_answerer(folder: str | Path) -> Answerer:
+    """The answerer of a run folder; a run of another task is refused."""
+    run = Run(folder)
+    return task_of(run, Answering, "answer questions").load(run)
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Questions and texts, each text once, as often as one iterates."""
+
+    questions: Iterable[Question]
+
+    def __iter__(self) -> Iterator[str]:
+        last = None
+        for one in self.questions:
+            yield one.question
+            if one.context != last:
+                last = one.context
+                yield last
+
+
+def _keeps_the_contract(task: AnsweringTask) -> Task:
+    return task

@@ -1,0 +1,245 @@
+"""Few-shot learning: classes that were never seen before, told apart after a few examples of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.checkpoint import Run, load_both, load_tokenizer
+from regard.config import ConfigError, Count, Size, change
+from regard.data.batches import Batches, pad
+from regard.data.catalogue import data_set
+from regard.data.examples import LabelledData
+from regard.data.tokenizers import PAD, UNKNOWN, Tokenizer
+from regard.models import FewShot, FewShotModel, Model, ModelConfig, TextReaderConfig
+from regard.models.fewshot import CentroidLearner, SnailLearner
+from regard.nn.device import for_use
+from regard.nn.masks import Mask
+from regard.nn.watch import watch
+from regard.page.html import cards
+from regard.page.svg import word_matrix
+from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.made.episodes import Episode, Shelf, by_class, divided
+
+SPLITS = ("train", "valid", "test")
+AT_ONCE = 50  # episodes that are judged together
+SAMPLES = 5
+NOTHING = Mask()
+Verdicts = dict[str, NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class FewShots(TaskConfig, kind="fewshot"):
+    """Tell `ways` new classes apart after `shots` examples of each, in episodes.
+
+    Of the classes of `train`, `tested` are held out for `regard evaluate` and `validated` to choose the best weights;
+    `division` says which. Of a set with several labellings the finest is taken, which stands last. An episode asks for
+    one text of each class; the `episodes` of an epoch follow from `seed` and their number. A batch is counted in texts.
+    """
+
+    metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "centroid_accuracy": True, "loss": False}
+    needed: ClassVar[Mapping[str, str]] = {"train": "train"}
+    preset: ClassVar[str] = "snail-small"
+    usual: ClassVar[Mapping[str, Any]] = {
+        "batch_tokens": 320,
+        "max_steps": 800,
+        "validate_every": 80,
+        "optimiser": {"kind": "adamw", "rate": 2e-3, "decay": 0.01},
+        "schedule": {"kind": "stable-decay", "warmup": 50, "decay": 0.5},
+        "average": {"kind": "exponential", "decay": 0.99},
+    }
+
+    train: LabelledData = LabelledData()
+    ways: Size = 5
+    shots: Size = 1
+    tested: Size = 12
+    validated: Size = 8
+    division: Count = 0
+    episodes: Size = 100_000
+    judged: Size = 300
+    seed: int = 1
+    tokenizer: Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"] = "word"
+    pieces: Size | None = None
+    max_length: Size = 64
+
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, FewShot):
+            raise ConfigError(f"model: one of kind {model.kind} does not learn from a few examples")
+
+    def around(self, reader: TextReaderConfig) -> ModelConfig:
+        return FewShot(reader=reader, ways=self.ways)
+
+    def open(self, folder: Path, say: Say) -> FewShotTask:
+        return FewShotTask(self, folder, say)
+
+    def load(self, run: Run) -> FewShotClassifier:
+        """The best weights of the run, ready to use."""
+        model, tokenizer = load_both(run)
+        return FewShotClassifier(cast(FewShotModel, for_use(model)), tokenizer, self.max_length)
+
+
+class FewShotTask:
+    """Texts in memory, by class; episodes are drawn when they are asked for."""
+
+    def __init__(self, config: FewShots, folder: Path, say: Say) -> None:
+        self.config, self.metrics = config, config.metrics
+        self.texts, classes = by_class(finest(config.train).texts(), config.shots + 1)
+        parts = divided(classes, config.tested, config.validated, config.division)
+        self.shelves = {
+            split: Shelf({name: classes[name] for name in names}, config.ways, config.shots, f"split {split!r}")
+            for split, names in zip(SPLITS, parts, strict=True)
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "tokenizer.json"
+        if not path.exists():
+            say(f"{len(parts[0])} classes to train on, {len(parts[1])} to validate, {len(parts[2])} to test")
+            Tokenizer.train(self.train_texts(), config.tokenizer, config.pieces, say).save(path)
+        self.tokenizer = load_tokenizer(Run(folder))
+        self.rows = numbered(self.tokenizer, self.texts, config.max_length)
+
+    def train_texts(self) -> list[str]:
+        """Of the classes that are trained on."""
+        return [self.texts[i] for numbers in self.shelves["train"].classes.values() for i in numbers]
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        config = change(model, {"vocabulary": self.tokenizer.vocabulary, "ways": self.config.ways})
+        if isinstance(config, FewShot) and isinstance(config.learner, SnailLearner):
+            config = change(config, {"learner.layers.length": self.config.ways * self.config.shots + 1})
+        return config
+
+    def batches(self, budget: int, seed: int) -> Batches:
+        texts = self.config.ways * (self.config.shots + 1)
+        return Batches([np.full(self.config.episodes, texts)], max(budget, texts), seed)
+
+    def episodes(self, split: str, count: int) -> list[Episode]:
+        """The first episodes of a split: those by which models are judged."""
+        return [self.shelves[split].draw([SPLITS.index(split), number]) for number in range(count)]
+
+    def loss(self, model: Model, indices: NDArray[Any]) -> tuple[Tensor, int]:
+        drawn = [self.shelves["train"].draw([0, self.config.seed, i]) for i in indices.tolist()]
+        logits = cast(FewShotModel, model)(*self.inputs(drawn, model)).flatten(0, 1)
+        targets = self.targets(drawn, logits)
+        return F.cross_entropy(logits, targets, reduction="sum"), len(targets)
+
+    def inputs(self, episodes: Sequence[Episode], model: Model) -> tuple[Tensor, Tensor, Tensor]:
+        """Texts (E, S + Q, L), which of their tokens are real, and the labels (E, S)."""
+        numbers = np.stack([np.concatenate([one.examples, one.queries]) for one in episodes])
+        device = next(model.parameters()).device
+        rows = pad([self.rows[i] for i in numbers.flatten().tolist()], PAD)
+        tokens = torch.from_numpy(rows).to(device).view(*numbers.shape, -1)
+        return tokens, tokens != PAD, torch.from_numpy(np.stack([one.labels for one in episodes])).to(device)
+
+    def targets(self, episodes: Sequence[Episode], like: Tensor) -> Tensor:
+        """(E · Q,): the queries come in the order of the labels."""
+        return torch.arange(self.config.ways, device=like.device).repeat(len(episodes))
+
+    @torch.no_grad()
+    def verdicts(self, model: Model, episodes: Sequence[Episode]) -> tuple[Verdicts, float]:
+        """Which queries (E, Q) the model gets right, which the nearest centroid of its vectors does; and the loss."""
+        learner, plain = cast(FewShotModel, model), CentroidLearner(0, self.config.ways)
+        right: dict[str, list[NDArray[np.bool_]]] = {"accuracy": [], "centroid_accuracy": []}
+        total = 0.0
+        for start in range(0, len(episodes), AT_ONCE):
+            chosen = episodes[start : start + AT_ONCE]
+            tokens, keep, labels = self.inputs(chosen, model)
+            vectors = learner.vectors(tokens, keep)
+            logits = learner.judge(vectors, labels)
+            shown = labels.shape[1]
+            near = plain(vectors[:, :shown], labels, vectors[:, shown:], learner.whole(vectors, NOTHING))
+            targets = self.targets(chosen, logits).view(logits.shape[:2])
+            total += float(F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum"))
+            for name, scores in (("accuracy", logits), ("centroid_accuracy", near)):
+                right[name].append((scores.argmax(-1) == targets).cpu().numpy())
+        return {name: np.concatenate(parts) for name, parts in right.items()}, total / (
+            len(episodes) * self.config.ways
+        )
+
+    def validate(self, model: Model) -> Validation:
+        episodes = self.episodes("valid", self.config.judged)
+        right, loss = self.verdicts(model, episodes)
+        metrics = {name: float(one.mean()) for name, one in right.items()} | {"loss": loss}
+        return Validation(metrics, self.samples(model, episodes[0]))
+
+    @torch.no_grad()
+    def samples(self, model: Model, episode: Episode) -> list[dict[str, str]]:
+        found = cast(FewShotModel, model)(*self.inputs([episode], model))[0].argmax(-1).tolist()
+        return [
+            {"source": self.texts[text], "output": episode.classes[label], "reference": wanted}
+            for text, label, wanted in zip(episode.queries.tolist(), found, episode.classes, strict=True)
+        ][:SAMPLES]
+
+    def probes(self, model: Model) -> list[bytes]:
+        return []
+
+    def findings(self, model: Model) -> dict[str, Any]:
+        return {}
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        drawn = [self.picture(cast(FewShotModel, model), episode) for episode in self.episodes("valid", 2)]
+        return [("Which examples a question looks at", cards([entry for entries in drawn for entry in entries]))]
+
+    @torch.no_grad()
+    def picture(self, model: FewShotModel, episode: Episode) -> list[tuple[str, str]]:
+        """The weights of each query's last step, layer by layer, over the examples; none without attention."""
+        names = model.learner.attention_names()
+        if not names:
+            return []
+        with watch(model, *names) as seen:
+            model(*self.inputs([episode], model))
+        labels = [episode.classes[label] for label in episode.labels.tolist()]
+        columns = [f"{label}: {self.texts[i]}"[:40] for label, i in zip(labels, episode.examples.tolist(), strict=True)]
+        weights = {name: seen.last(name)[:, 0, -1].cpu().tolist() for name in names}  # (Q, S + 1)
+        return [
+            (
+                f"{wanted}: {self.texts[text]}",
+                word_matrix(names, [*columns, "itself"], [weights[name][row] for name in names], label=wanted),
+            )
+            for row, (text, wanted) in enumerate(zip(episode.queries.tolist(), episode.classes, strict=True))
+        ]
+
+
+class FewShotClassifier:
+    """A trained learner: give it examples of classes of your own, and it tells texts apart by them."""
+
+    def __init__(self, model: FewShotModel, tokenizer: Tokenizer, max_length: int) -> None:
+        self.model, self.tokenizer, self.max_length = model, tokenizer, max_length
+
+    @torch.no_grad()
+    def classify(self, examples: Mapping[str, Sequence[str]], texts: Sequence[str]) -> list[str]:
+        """`classify({"place": ["Where is Rome ?"], "date": ["When did it end ?"]}, ["Where am I ?"])`."""
+        ways = self.model.config.ways
+        if len(examples) != ways or not all(examples.values()):
+            raise ValueError(f"{len(examples)} classes with examples; this model was trained to tell {ways} apart")
+        names = list(examples)
+        turns = max(len(own) for own in examples.values())  # one of each class in turn, as far as there are
+        shown = [(own[i], names.index(name)) for i in range(turns) for name, own in examples.items() if i < len(own)]
+        rows = numbered(self.tokenizer, [*(text for text, _ in shown), *texts], self.max_length)
+        device = next(self.model.parameters()).device
+        tokens = torch.from_numpy(pad(rows, PAD)).to(device).unsqueeze(0)
+        labels = torch.tensor([[label for _, label in shown]], device=device)
+        return [names[i] for i in self.model(tokens, tokens != PAD, labels)[0].argmax(-1).tolist()]
+
+
+def numbered(tokenizer: Tokenizer, texts: Sequence[str], longest: int) -> list[NDArray[np.int64]]:
+    """Token ids of at most so many pieces; a text without any is one unknown piece."""
+    return [np.array(row[:longest] or [UNKNOWN]) for row in tokenizer.encode(texts)]
+
+
+def finest(data: LabelledData) -> LabelledData:
+    """Of a named set the labelling with the most classes, unless one was asked for."""
+    if data.name is None or data.languages is not None:
+        return data
+    variants = data_set(data.name).languages
+    return replace(data, languages=variants[-1]) if variants else data
+
+
+def _keeps_the_contract(task: FewShotTask) -> Task:
+    return task

@@ -1,0 +1,117 @@
+"""A trained tagger: text in, words with their tags out. It needs no training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
+
+import torch
+from torch import Tensor
+
+from regard.data.given import one_or_several, several
+from regard.data.spelt import Spelt, Words, spelt
+from regard.data.tagged import words_in
+from regard.data.tokenizers import Tokenizer
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
+from regard.models import TokenLabeller
+from regard.models.encoder import own_segments
+from regard.tasks.writing.translator import padded
+
+FRAME = 2  # the start and the end around a sentence
+
+
+def told(model: TokenLabeller, tokenizer: Tokenizer, tokens: Tensor, keep: Tensor | None) -> Tensor:
+    """(B, T, tags): the logits of sentences, with segments where the reader has them for a single text."""
+    segments = own_segments(model, tokenizer, tokens)
+    logits: Tensor = model(tokens, keep) if segments is None else model(tokens, keep, segments)
+    return logits
+
+
+class WordTagger:
+    """Tags words with a model and its tokenizer: `tagger("The cat sleeps.")` → [("The", "DET"), …].
+
+    A sentence of more than `max_length` tokens is tagged in parts, never cut.
+    """
+
+    def __init__(self, model: TokenLabeller, tokenizer: Tokenizer, names: Sequence[str], max_length: int) -> None:
+        self.model, self.tokenizer, self.names = model, tokenizer, tuple(names)
+        self.longest = min(max_length, model.longest or max_length) - FRAME
+
+    @overload
+    def __call__(self, texts: str) -> list[tuple[str, str]]: ...
+
+    @overload
+    def __call__(self, texts: list[str]) -> list[list[tuple[str, str]]]: ...
+
+    def __call__(self, texts: str | list[str]) -> list[tuple[str, str]] | list[list[tuple[str, str]]]:
+        """The words of a text with their tags, or those of each text."""
+        sentences = [words_in(text) for text in one_or_several(texts)]
+        found = [
+            list(zip(words, tags, strict=True)) for words, tags in zip(sentences, self.tags(sentences), strict=True)
+        ]
+        return found if several(texts) else found[0]
+
+    def tags(
+        self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None
+    ) -> list[list[str]]:
+        """The tags of sentences that are split into words; `done` hears how many more are tagged."""
+        return [self.chosen(logits) for logits in self.scores(sentences, batch, done)]
+
+    def chosen(self, logits: Tensor) -> list[str]:
+        """The likeliest tag of each word, by its logits (words, tags)."""
+        return [self.names[i] for i in logits.argmax(-1).tolist()]
+
+    @torch.no_grad()
+    def scores(
+        self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None
+    ) -> list[Tensor]:
+        """The logits (words, tags) of each sentence, in their order; batches are made by length."""
+        parts: list[Spelt] = []
+        places: list[slice] = []  # of each sentence among the parts
+        for words in sentences:
+            before = len(parts)
+            parts += self.fitting(words) if words else []
+            places.append(slice(before, len(parts)))
+        order = sorted(range(len(parts)), key=lambda i: len(parts[i].ids))
+        found: dict[int, Tensor] = {}
+        for start in range(0, len(order), batch):
+            chosen = order[start : start + batch]
+            rows = [self.tokenizer.framed(parts[i].ids) for i in chosen]
+            logits = told(self.model, self.tokenizer, *padded(rows, self.device)).float().cpu()
+            for i, row in zip(chosen, logits, strict=True):
+                found[i] = row[torch.tensor(parts[i].firsts) + len(self.tokenizer.around[0])]
+            if done is not None:
+                done(len(chosen))
+        none = torch.empty(0, len(self.names))
+        return [torch.cat([none, *(found[i] for i in range(len(parts))[place])]) for place in places]
+
+    def look(self, text: str, **options: Any) -> Look:
+        """See what the model attends to and says of each word; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        subject = Subject(self.model, self.tokenizer, labels=self.names, most=self.longest + FRAME, task="tag")
+        return look(subject, text, **options)
+
+    def fitting(self, words: Words) -> Iterator[Spelt]:
+        """A sentence as parts that the model can read: halves, as long as they are too long."""
+        pieces = spelt(self.tokenizer, words)
+        if len(pieces.ids) <= self.longest:
+            yield pieces
+        elif len(words) == 1:
+            yield Spelt(pieces.ids[: self.longest], pieces.firsts)
+        else:
+            middle = len(words) // 2
+            yield from self.fitting(words[:middle])
+            yield from self.fitting(words[middle:])
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+
+def written(words: Words, tags: Sequence[str]) -> str:
+    """word/TAG, one space apart."""
+    return " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))

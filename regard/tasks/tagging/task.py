@@ -1,0 +1,259 @@
+"""Sequence labelling: sentences with a tag for every word in, a tagger out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard.checkpoint import LABELS, TOKENS, Run, load_both, load_tokenizer, read_labels, write_labels
+from regard.config import ConfigError, Size, change
+from regard.data.batches import Batches
+from regard.data.examples import TaggedData
+from regard.data.files import DataError
+from regard.data.spelt import Spelt, spelt
+from regard.data.store import HEADER, Store, write_store
+from regard.data.tokenizers import Kind, Tokenizer
+from regard.metrics.entities import count_entities, scheme_of
+from regard.metrics.labels import accuracy, label_scores, macro_f1
+from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig, TokenLabeller
+from regard.nn.device import for_use
+from regard.page.html import cards, table
+from regard.page.svg import bar_chart
+from regard.tasks.balance import class_weights
+from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
+from regard.tasks.tagging.tagger import FRAME, WordTagger, told, written
+from regard.tasks.tuning import beginning, check_length, usual_dropout
+from regard.tasks.writing.translator import padded
+
+IGNORED = -100  # the label of a place that is not judged
+SAMPLES = 5
+MISTAKES = 12  # that the report lists
+OF_ENTITIES = ("entity_f1", "entity_precision", "entity_recall")
+
+
+@dataclass(frozen=True)
+class Tagging(TaskConfig, kind="tag"):
+    """Tag the words of sentences. A word's tag is told at its first piece.
+
+    Sentences of more than `max_length` tokens are dropped from training, and counted. Word pieces are the usual ones:
+    they fall alike on words of a file and on running text. Where tags mark entities (`entities.scheme_of`), these are
+    scored too. `balanced` weighs each tag by how rare it is, so that all count alike.
+    """
+
+    metrics: ClassVar[Mapping[str, bool]] = {
+        **dict.fromkeys(("accuracy", "macro_f1", *OF_ENTITIES), True),
+        "loss": False,
+    }
+    preset: ClassVar[str] = "tagger"
+    usual: ClassVar[Mapping[str, Any]] = {
+        "batch_tokens": 1280,
+        "max_steps": 600,
+        "validate_every": 100,
+        "optimiser": {"kind": "adamw", "rate": 4e-3},
+        "average": {"kind": "exponential", "decay": 0.98},
+    }
+
+    train: TaggedData = TaggedData()
+    valid: TaggedData = TaggedData()
+    tokenizer: Kind = "wordpiece"
+    pieces: Size | None = None
+    max_length: Size = 256
+    balanced: bool = False
+
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, Tagger):
+            raise ConfigError(f"model: one of kind {model.kind} gives words no tags, so it cannot learn to tag")
+        check_length(model, self.max_length, FRAME)
+
+    def around(self, reader: TextReaderConfig) -> Tagger:
+        return Tagger(reader=reader, states_dropout=min(usual_dropout(reader), 0.2), init=reader.init)
+
+    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        return beginning(reader)
+
+    def open(self, folder: Path, say: Say) -> TaggingTask:
+        return TaggingTask(self, folder, say)
+
+    def load(self, run: Run) -> WordTagger:
+        """The best weights of the run, ready to use."""
+        model, tokenizer = load_both(run)
+        labeller = cast(TokenLabeller, for_use(model))
+        return WordTagger(labeller, tokenizer, read_labels(run.path), self.max_length)
+
+
+class TaggingTask:
+    """Tokens and tags on disk beside the run: for each sentence its pieces, and for each piece its label and one, or 0
+    where it is not the first of a word."""
+
+    def __init__(self, config: Tagging, folder: Path, say: Say) -> None:
+        self.config = config
+        folder.mkdir(parents=True, exist_ok=True)
+        self.valid = list(config.valid.open())  # at once: that a file is missing is said before the rest takes its time
+        tokenizer_path = folder / "tokenizer.json"
+        if not tokenizer_path.exists():
+            train = config.train.open()
+            say("training the tokenizer")
+            texts = (" ".join(sentence.words) for sentence in train)
+            Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(tokenizer_path)
+        if not (folder / LABELS).exists():
+            write_labels(folder, (tag for sentence in config.train.open() for tag in sentence.tags))
+        self.tokenizer, self.names = load_tokenizer(Run(folder)), read_labels(folder)
+        if len(self.names) < 2:
+            raise DataError(f"all training words have the tag {self.names[0]!r}: a tagger takes at least two")
+        self.numbers = {name: number for number, name in enumerate(self.names)}
+        spared = () if scheme_of(self.names) else OF_ENTITIES
+        self.metrics = {name: higher for name, higher in config.metrics.items() if name not in spared}
+        self.say_unknown(say)
+        if not (folder / TOKENS / HEADER).exists():
+            say("tokenizing")
+            self.write_tokens(folder / TOKENS, say)
+        self.store = Store.open(folder / TOKENS)
+        self.weights = self.tag_weights() if config.balanced else None
+
+    def tag_weights(self) -> Tensor:
+        marks = np.concatenate(list(self.store.rows(1, np.arange(len(self.store)))))
+        return class_weights(torch.from_numpy(marks[marks > 0].astype(np.int64) - 1), len(self.names))
+
+    def say_unknown(self, say: Say) -> None:
+        unknown = Counter(tag for sentence in self.valid for tag in sentence.tags if tag not in self.numbers)
+        if unknown:
+            some = ", ".join(sorted(unknown)[:SAMPLES])
+            say(f"{unknown.total():,} validation words have tags that training never has ({some}): they count as wrong")
+
+    def write_tokens(self, folder: Path, say: Say) -> None:
+        dropped = 0
+
+        def rows() -> Iterable[tuple[Sequence[int], ...]]:
+            nonlocal dropped
+            for sentence in self.config.train.open():
+                pieces = spelt(self.tokenizer, sentence.words)
+                if len(pieces.ids) + FRAME > self.config.max_length:
+                    dropped += 1
+                    continue
+                yield pieces.ids, self.marks(pieces, sentence.tags)
+
+        size = max(self.tokenizer.vocabulary, len(self.names) + 1)
+        store = write_store(folder, rows(), size, fingerprint=self.tokenizer.fingerprint)
+        if len(store) == 0:
+            raise DataError(f"no training sentence is within {self.config.max_length} tokens")
+        if dropped:
+            say(f"{dropped:,} training sentences of more than {self.config.max_length} tokens were dropped")
+
+    def marks(self, pieces: Spelt, tags: Sequence[str]) -> list[int]:
+        marks = [0] * len(pieces.ids)
+        for first, tag in zip(pieces.firsts, tags, strict=True):
+            marks[first] = self.numbers[tag] + 1
+        return marks
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        return change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.names)})
+
+    def batches(self, budget: int, seed: int) -> Batches:
+        return Batches([self.store.lengths(0) + FRAME], budget, seed)
+
+    def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
+        device = next(model.parameters()).device
+        rows = [self.tokenizer.framed(row) for row in self.store.rows(0, indices)]
+        first = len(self.tokenizer.around[0])
+        marks = [np.pad(row, (first, FRAME - first)).astype(np.int64) for row in self.store.rows(1, indices)]
+        labels, _ = padded(marks, device)
+        logits = told(cast(TokenLabeller, model), self.tokenizer, *padded(rows, device)).flatten(0, 1)
+        targets = torch.where(labels == 0, IGNORED, labels - 1).flatten()
+        weights = None if self.weights is None else self.weights.to(device)
+        loss = F.cross_entropy(logits.float(), targets, weights, ignore_index=IGNORED, reduction="sum")
+        return loss, sum(int((row > 0).sum()) for row in marks)
+
+    def validate(self, model: Model) -> Validation:
+        tagger = self.tagger(model)
+        logits = tagger.scores([sentence.words for sentence in self.valid])
+        found = [tagger.chosen(one) for one in logits]
+        samples = [
+            {
+                "source": " ".join(sentence.words),
+                "output": written(sentence.words, tags),
+                "reference": written(sentence.words, sentence.tags),
+            }
+            for sentence, tags in zip(self.valid[:SAMPLES], found, strict=False)
+        ]
+        gold = [tag for sentence in self.valid for tag in sentence.tags]
+        flat = [tag for tags in found for tag in tags]
+        targets = torch.tensor([self.numbers.get(tag, IGNORED) for tag in gold])
+        known = int((targets != IGNORED).sum())
+        loss = F.cross_entropy(torch.cat(logits), targets, ignore_index=IGNORED, reduction="sum") / max(known, 1)
+        metrics = {"loss": float(loss), "accuracy": accuracy(gold, flat), "macro_f1": macro_f1(gold, flat)}
+        return Validation({**metrics, **self.entity_scores(found)}, samples)
+
+    def entity_scores(self, found: Sequence[Sequence[str]]) -> dict[str, float]:
+        """Where the tags mark entities."""
+        if OF_ENTITIES[0] not in self.metrics:
+            return {}
+        return count_entities([sentence.tags for sentence in self.valid], found).scores()
+
+    def tagger(self, model: Model) -> WordTagger:
+        return WordTagger(cast(TokenLabeller, model), self.tokenizer, self.names, self.config.max_length)
+
+    def probes(self, model: Model) -> list[bytes]:
+        return []
+
+    def findings(self, model: Model) -> dict[str, Any]:
+        """How much each layer of a biLM counts, where the reader mixes them."""
+        reader = model.reader if isinstance(model, TaggerModel) else None
+        if not isinstance(reader, BiLMModel) or reader.mix is None:
+            return {}
+        return {"mix": {"weights": reader.mix.weights().tolist(), "gamma": reader.mix.gamma.item()}}
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        tagged = self.tagger(model).tags([sentence.words for sentence in self.valid])
+        found = [tag for tags in tagged for tag in tags]
+        words = [word for sentence in self.valid for word in sentence.words]
+        gold = [tag for sentence in self.valid for tag in sentence.tags]
+        scores = [
+            [score.name, *(f"{value:.3f}" for value in (score.precision, score.recall, score.f1)), f"{score.count:,}"]
+            for score in label_scores(gold, found)
+        ]
+        wrong = Counter(triple for triple in zip(words, gold, found, strict=True) if triple[1] != triple[2])
+        rows = [[word, right, given, str(count)] for (word, right, given), count in wrong.most_common(MISTAKES)]
+        return [
+            ("Entities", self.entities(tagged)),
+            ("Scores by tag", table(["tag", "precision", "recall", "F1", "validation words"], scores)),
+            ("What it takes for something else", table(["word", "is", "taken for", "times"], rows)),
+            ("How much each layer counts", self.mixed(findings.get("mix"))),
+        ]
+
+    def entities(self, tagged: Sequence[Sequence[str]]) -> str:
+        """How many of each type were found, where the tags mark any."""
+        if OF_ENTITIES[0] not in self.metrics:
+            return ""
+        counts = count_entities([sentence.tags for sentence in self.valid], tagged)
+        rows = [
+            [name, *(f"{one[key]:.3f}" for key in ("precision", "recall", "f1")), f"{one['entities']:,}"]
+            for name, one in {**counts.by_type(), "all": counts.overall()}.items()
+        ]
+        return table(["type", "precision", "recall", "F1", "entities"], rows)
+
+    def mixed(self, mix: Mapping[str, Any] | None) -> str:
+        """Of the reader's layers, where it mixes them."""
+        if mix is None:
+            return ""
+        names = ["token vectors", *(f"layer {number}" for number in range(1, len(mix["weights"])))]
+        shares = zip(names, mix["weights"], strict=True)
+        bars = [(name, 100 * share, f"{name}: {share:.1%}") for name, share in shares]
+        return cards([(f"percent of the mix, scaled by {mix['gamma']:.2f}", bar_chart(bars, "", "layers of the mix"))])
+
+
+def load_tagger(folder: str | Path) -> WordTagger:
+    """The tagger of a run folder; a run of another task is refused."""
+    run = Run(folder)
+    return task_of(run, Tagging, "tag").load(run)
+
+
+def _keeps_the_contract(task: TaggingTask) -> Task:
+    return task

@@ -1,0 +1,144 @@
+"""Vectors of texts: what a model that reads them whole makes of each, as one vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.checkpoint import Run, RunError, load_both
+from regard.config import nearest
+from regard.data.given import checked_texts, refuse_blank
+from regard.data.tokenizers import Tokenizer
+from regard.decoding.parallel import side_by_side
+from regard.models import EncoderModel, TextReader, reader_in
+from regard.models.base import last_real
+from regard.models.encoder import own_segments
+from regard.nn.device import for_use
+from regard.nn.few import pack
+from regard.nn.watch import observed
+from regard.tasks.writing.translator import padded
+
+POOLS = ("mean", "cls")
+FRAME = 2  # the start and the end around a text
+LONGEST = 512  # tokens of a text, where a model sets no limit
+BATCH_TOKENS = 1024  # that are read at once, padding included: what a core computes of them stays in its cache
+WIDE = 16_384  # the same on other devices, which want more to do at a time
+ENOUGH = 3 / 8  # of these tokens make a batch, where the next text is longer: texts of one length need no mask
+SECTION = "embedding"  # of a run's config: {"pool": …}, where a model was made for one way to pool
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder:
+    """Makes vectors of texts: `embedder(["A text.", "Another."])` is (2, width), each of length 1.
+
+    `pool` "mean" averages the states of all tokens, specials included; "cls" takes that of the start, wherever the
+    tokenizer puts it. A text of more tokens than the model reads is cut, and how many are is said.
+    """
+
+    def __init__(self, model: TextReader, tokenizer: Tokenizer, pool: str = "mean", longest: int | None = None) -> None:
+        if pool not in POOLS:
+            raise ValueError(f"unknown pooling {pool!r}: {nearest(pool, POOLS)}")
+        self.model, self.tokenizer, self.pool = model, tokenizer, pool
+        self.longest = min(longest or LONGEST, model.longest or LONGEST)
+
+    def __call__(
+        self,
+        texts: Sequence[str],
+        normalised: bool = True,
+        batch: int = 64,
+        say: Callable[[str], None] | None = None,
+        done: Callable[[int], None] | None = None,
+    ) -> Vectors:
+        """(texts, width), in their order; batches are made by length. `done` hears how many more are read."""
+        texts = checked_texts(texts)
+        refuse_blank(texts, "so it has no vector: take it out or give it words")
+        rows, cut = framed_rows(self.tokenizer, texts, self.longest)
+        if cut and say is not None:
+            say(f"{cut:,} of {len(texts):,} texts have more than {self.longest:,} tokens and were read up to there")
+        batches = list(by_tokens(rows, batch, BATCH_TOKENS if self.device.type == "cpu" else WIDE))
+
+        if len(batches) > 1:
+            pack(self.model)
+
+        def work(chosen: Sequence[int]) -> Vectors:
+            with torch.no_grad():
+                vectors = self.pooled(*padded([np.array(rows[i]) for i in chosen], self.device)).float()
+                vectors = torch.nn.functional.normalize(vectors, dim=-1) if normalised else vectors
+            return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
+
+        found = map(work, batches) if observed(self.model) else side_by_side(work, batches, self.device)
+        result = np.zeros((len(rows), self.width), dtype=np.float32)
+        for chosen, vectors in zip(batches, found, strict=True):
+            result[chosen] = vectors
+            if done is not None:
+                done(len(chosen))
+        return result
+
+    def pooled(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
+        states = self.states(tokens, keep)
+        if self.pool == "cls":
+            return last_real(states, keep) if self.tokenizer.closes else states[:, 0]
+        if keep is None:
+            return states.mean(1)
+        real = keep.unsqueeze(-1).to(states.dtype)
+        return (states * real).sum(1) / real.sum(1)
+
+    def states(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
+        if isinstance(self.model, EncoderModel):
+            return self.model.encode(tokens, keep, own_segments(self.model, self.tokenizer, tokens)).states
+        return self.model.encode(tokens, keep).states
+
+    @property
+    def width(self) -> int:
+        return self.model.states_width
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+
+def framed_rows(tokenizer: Tokenizer, texts: Sequence[str], longest: int) -> tuple[list[list[int]], int]:
+    """The tokens of each text with start and end, as far as they are read, and how many texts were cut."""
+    rows = tokenizer.encode(texts)
+    cut = sum(len(row) + FRAME > longest for row in rows)
+    before, behind = tokenizer.around
+    return [[*before, *row[: longest - FRAME], *behind] for row in rows], cut
+
+
+def by_tokens(rows: Sequence[Sequence[Any]], most: int, tokens: int = BATCH_TOKENS) -> Iterable[list[int]]:
+    """The numbers of rows of similar length: at most so many, and no more tokens than are read at once; of one length
+    where that is enough."""
+    batch: list[int] = []
+    longest = 0
+    for i in sorted(range(len(rows)), key=lambda i: len(rows[i])):
+        full = len(batch) == most or len(rows[i]) * (len(batch) + 1) > tokens
+        if batch and (full or (len(rows[i]) > longest and longest * len(batch) >= ENOUGH * tokens)):
+            yield batch
+            batch = []
+        batch.append(i)
+        longest = len(rows[i])
+    if batch:
+        yield batch
+
+
+def load_embedder(folder: str | Path, pool: str | None = None) -> Embedder:
+    """Of any run whose model reads texts whole or has a reader that does, whatever it was trained for."""
+    run = Run(folder)
+    model, tokenizer = load_both(run)
+    about = run.read_config()
+    task = about.get("task", {})  # of a run that is still trained to make vectors
+    trained = {"pool": task["pooling"], "longest": task.get("max_length")} if "pooling" in task else {}
+    recorded = about.get(SECTION, trained)
+    reader = reader_in(for_use(model))
+    if reader is None:
+        raise RunError(
+            f"{run.path}: a model of kind {model.config.kind!r} reads no text whole, which vectors are made of"
+        )
+    return Embedder(reader, tokenizer, pool or recorded.get("pool", POOLS[0]), recorded.get("longest"))

@@ -1,0 +1,283 @@
+"""Nearness: pairs of texts in, a reader out whose vectors are near where texts are alike or belong together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard.checkpoint import TOKENS, Run, Scale, load_tokenizer
+from regard.config import ConfigError, Positive, Size, change
+from regard.data.batches import Batches
+from regard.data.examples import RelatedData
+from regard.data.files import DataError
+from regard.data.related import Related
+from regard.data.store import HEADER, Store, write_store
+from regard.data.tokenizers import Kind, Tokenizer
+from regard.metrics.certainty import intervals
+from regard.metrics.correlation import ranks
+from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
+from regard.page.html import figures, table
+from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.tuning import beginning, check_length
+from regard.tasks.vectors.embedding import FRAME, SECTION, Embedder, framed_rows, load_embedder
+from regard.tasks.vectors.nearness import Nearness, match_loss, nearness, order_loss, right_ones, texts_of
+from regard.tasks.writing.translator import padded
+
+CHUNK = 2_000  # pairs that are tokenized at once
+STEPS = 10_000  # between the lowest score and the highest: what is stored of a training pair
+SAMPLES, MISTAKES = 5, 8
+SHOWN = 160  # letters of a text in a table
+OF_SCORES = ("spearman", "pearson", "loss")
+OF_PLACES = ("mrr", "recall_at_1", "loss")
+
+
+@dataclass(frozen=True)
+class Relating(TaskConfig, kind="similar"):
+    """Make vectors of texts whose cosines rank pairs: as their scores do, or what belongs together before all else.
+
+    Of pairs with scores the `objective` is that cosines go from 0 for the lowest to 1 for the highest, by squared error
+    ("square"), or that they come in the same order ("order": `order_loss`). Pairs that belong together are told from
+    the others of their batch and from their negatives (`match_loss`). Both of these have a `temperature`. `pooling` is
+    the mean of all states, or the state of the first token. A text of more than `max_length` tokens is cut, and how
+    many are is said. A batch has at most `batch_texts` pairs.
+    """
+
+    metrics: ClassVar[Mapping[str, bool]] = {
+        **dict.fromkeys(("spearman", "pearson", "mrr", "recall_at_1"), True),
+        "loss": False,
+    }
+    preset: ClassVar[str] = "bert-tiny"
+    usual: ClassVar[Mapping[str, Any]] = {
+        "batch_tokens": 4096,
+        "max_steps": 1500,
+        "validate_every": 150,
+        "optimiser": {"kind": "adamw", "rate": 1e-3},
+        "schedule": {"kind": "stable-decay", "warmup": 100, "decay": 0.9},
+        "average": {"kind": "exponential", "decay": 0.99},
+    }
+
+    train: RelatedData = RelatedData()
+    valid: RelatedData = RelatedData()
+    pooling: Literal["mean", "cls"] = "mean"
+    objective: Literal["square", "order"] = "square"
+    temperature: Positive = 0.05
+    tokenizer: Kind = "wordpiece"
+    pieces: Size | None = None
+    lower: bool = True
+    max_length: Size = 128
+    batch_texts: Size = 64
+
+    def check(self) -> None:
+        if self.max_length <= FRAME:
+            raise ConfigError(f"max_length {self.max_length} holds no text; it takes at least {FRAME + 1} tokens")
+
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, TextReaderConfig):
+            raise ConfigError(f"model: one of kind {model.kind} makes no vectors of texts; take one of kind encoder")
+        check_length(model, self.max_length)
+
+    def around(self, reader: TextReaderConfig) -> ModelConfig:
+        return reader
+
+    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        return beginning(reader)
+
+    def following(self, run: Run) -> Mapping[str, Any]:
+        """Texts become vectors as they did in that run, where it says how."""
+        about = run.read_config().get(SECTION, {})
+        names = {"pool": "pooling", "longest": "max_length"}
+        return {ours: about[theirs] for theirs, ours in names.items() if theirs in about}
+
+    def open(self, folder: Path, say: Say) -> RelatingTask:
+        return RelatingTask(self, folder, say)
+
+    def load(self, run: Run) -> Embedder:
+        """The best weights of the run, ready to use."""
+        return load_embedder(run.path)
+
+
+class RelatingTask:
+    """Tokens on disk beside the run: of each pair both texts as they are read, and its place on the scale of scores;
+    or, of pairs that belong together, the negative, empty where there is none."""
+
+    def __init__(self, config: Relating, folder: Path, say: Say) -> None:
+        self.config, self.run = config, Run(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.valid = list(config.valid.open())  # at once: that a file is missing is said before the rest takes its time
+        self.metrics = {name: config.metrics[name] for name in self.judged_by()}
+        if not (folder / TOKENS / HEADER).exists():
+            self.find_scale(folder)
+        self.scale = Scale.read(folder)
+        scores = [pair.score for pair in self.valid if pair.score is not None]
+        self.valid_scale = self.scale or (Scale(min(scores), max(scores)) if scores else None)
+        if not self.run.tokenizer_path.exists():
+            say("training the tokenizer")
+            texts = _Texts(config.train.open())
+            Tokenizer.train(texts, config.tokenizer, config.pieces, say, config.lower).save(self.run.tokenizer_path)
+        self.tokenizer = load_tokenizer(self.run)
+        if not (folder / TOKENS / HEADER).exists():
+            say("tokenizing")
+            self.write_tokens(folder / TOKENS, say)
+        self.store = Store.open(folder / TOKENS)
+
+    def judged_by(self) -> Sequence[str]:
+        """The metrics that suit the validation pairs, which may be of another kind than the training pairs."""
+        scores = {pair.score for pair in self.valid}
+        if len(scores) == 1 and None not in scores:
+            raise DataError(f"all validation pairs have the score {scores.pop():g}: there is nothing to rank")
+        return OF_PLACES if None in scores else OF_SCORES
+
+    def find_scale(self, folder: Path) -> None:
+        """The lowest and the highest score of the training pairs, where they have scores."""
+        scores = [pair.score for pair in self.config.train.open()]
+        if len(scores) < 2:
+            raise DataError("there is one training pair: it takes others to compare it with")
+        known = [score for score in scores if score is not None]
+        if not known:
+            return
+        if min(known) == max(known):
+            raise DataError(f"all training pairs have the score {known[0]:g}: there is nothing to learn")
+        Scale(min(known), max(known)).write(folder)
+
+    def write_tokens(self, folder: Path, say: Say) -> None:
+        cut, longest = 0, self.config.max_length
+
+        def rows() -> Iterator[tuple[Sequence[int], ...]]:
+            nonlocal cut
+            stream = iter(self.config.train.open())
+            while chunk := list(itertools.islice(stream, CHUNK)):
+                sides = [framed_rows(self.tokenizer, [text_at(pair, i) for pair in chunk], longest) for i in (0, 1)]
+                cut += sum(some for _, some in sides)
+                yield from zip(sides[0][0], sides[1][0], self.third(chunk), strict=True)
+
+        size = max(self.tokenizer.vocabulary, STEPS + 1)
+        store = write_store(folder, rows(), size, sides=3, fingerprint=self.tokenizer.fingerprint)
+        if cut:
+            say(f"{cut:,} texts of {len(store):,} training pairs have more than {longest:,} tokens and are cut")
+
+    def third(self, pairs: Sequence[Related]) -> Iterable[Sequence[int]]:
+        """What is stored beside the two texts of each pair."""
+        if self.scale is not None:
+            shares = self.scale.inside(np.array([pair.score for pair in pairs], dtype=np.float64))
+            return [[int(mark)] for mark in np.rint(shares * STEPS)]
+        negatives = [pair.negative for pair in pairs if pair.negative is not None]
+        rows = iter(framed_rows(self.tokenizer, negatives, self.config.max_length)[0])
+        return [[] if pair.negative is None else next(rows) for pair in pairs]
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        assert isinstance(model, TextReaderConfig)
+        return change(model.inside(), {"vocabulary": self.tokenizer.vocabulary})
+
+    def batches(self, budget: int, seed: int) -> Batches:
+        sides = [self.store.lengths(side) for side in range(2 if self.scale else 3)]
+        return Batches([side for side in sides if side.any()], budget, seed, self.config.batch_texts, whole=True)
+
+    def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
+        """Of the batch as a whole, times its tokens, by which the trainer divides."""
+        firsts, seconds, third = (list(self.store.rows(side, indices)) for side in range(3))
+        count = sum(map(len, (*firsts, *seconds)))
+        embedder = self.embedder(model)
+        left, right = vectors(embedder, firsts), vectors(embedder, seconds)
+        if self.scale is not None:
+            shares = torch.tensor([int(mark[0]) / STEPS for mark in third], device=left.device)
+            return self.score_loss((left * right).sum(-1), shares) * count, count
+        negatives = [row for row in third if len(row)]
+        if negatives:
+            right, count = torch.cat([right, vectors(embedder, negatives)]), count + sum(map(len, negatives))
+        belong = right_ones([row.tobytes() for row in firsts], [row.tobytes() for row in (*seconds, *negatives)])
+        return match_loss(left, right, belong.to(left.device), self.config.temperature) * count, count
+
+    def score_loss(self, near: Tensor, shares: Tensor) -> Tensor:
+        """Of cosines, where the scores are at these shares of their scale."""
+        if self.config.objective == "square":
+            return F.mse_loss(near, shares)
+        return order_loss(near, shares, self.config.temperature)
+
+    def embedder(self, model: Model) -> Embedder:
+        return Embedder(cast(TextReader, model), self.tokenizer, self.config.pooling, self.config.max_length)
+
+    # --- judging ---
+
+    def validate(self, model: Model) -> Validation:
+        found = nearness(self.embedder(model), self.valid)
+        samples = [
+            {"source": source, "output": output, "reference": right}
+            for source, output, right in (self.told(found, i) for i in range(min(SAMPLES, len(self.valid))))
+        ]
+        return Validation({**found.scores(), "loss": self.valid_loss(found)}, samples)
+
+    def valid_loss(self, found: Nearness) -> float:
+        """That of the training, of as many pairs at a time as a batch has, without negatives."""
+        losses = []
+        for start in range(0, len(self.valid), self.config.batch_texts):
+            some = slice(start, start + self.config.batch_texts)
+            if found.gold is not None and self.valid_scale is not None:
+                shares = torch.from_numpy(self.valid_scale.inside(found.gold[some]))
+                losses.append(self.score_loss(torch.from_numpy(found.cosines[some]), shares))
+                continue
+            left, right = torch.from_numpy(found.firsts[some]), torch.from_numpy(found.seconds[some])
+            belong = right_ones(*zip(*((pair.first, pair.second) for pair in self.valid[some]), strict=True))
+            losses.append(match_loss(left, right, belong, self.config.temperature))
+        return float(torch.stack(losses).mean())
+
+    def told(self, found: Nearness, i: int) -> tuple[str, str, str]:
+        """Of a validation pair: the texts, what was found, and what is right."""
+        pair = self.valid[i]
+        if pair.score is None:
+            return pair.first[:SHOWN], found.nearest[i][:SHOWN], pair.second[:SHOWN]
+        return f"{pair.first[:SHOWN]} | {pair.second[:SHOWN]}", f"{found.cosines[i]:.3f}", f"{pair.score:g}"
+
+    def probes(self, model: Model) -> list[bytes]:
+        return []
+
+    def findings(self, model: Model) -> dict[str, Any]:
+        """How its vectors are made, as whoever embeds with it reads it."""
+        return {SECTION: {"pool": self.config.pooling, "longest": self.config.max_length, "normalised": True}}
+
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        found = nearness(self.embedder(model), self.valid)
+        sure = intervals(found.scores, len(self.valid))
+        between = {name: f"{low:.3f} – {high:.3f}" for name, (low, high) in sure.items()}
+        if found.gold is not None:
+            order = np.argsort(-np.abs(ranks(found.gold) - ranks(found.cosines)), kind="stable")
+            title, head = "The pairs that stand furthest from their place", ("texts", "cosine", "score")
+        else:
+            assert found.places is not None
+            order = np.argsort(-found.places, kind="stable")[: int((found.places > 1).sum())]
+            title, head = "The texts that were furthest from their own", ("text", "nearest", "its own")
+        rows = [self.told(found, int(i)) for i in order[:MISTAKES]]
+        return [
+            ("What 95 of 100 such validation sets would score", figures(between)),
+            (title, table(head, rows) or "<p>There is none.</p>"),
+        ]
+
+
+def vectors(embedder: Embedder, rows: Sequence[np.ndarray[Any, Any]]) -> Tensor:
+    """(rows, width), of length 1, with their gradients."""
+    return F.normalize(embedder.pooled(*padded(rows, embedder.device)).float(), dim=-1)
+
+
+def text_at(pair: Related, side: int) -> str:
+    return (pair.first, pair.second)[side]
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """All texts of all pairs, as often as one iterates."""
+
+    pairs: Iterable[Related]
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for pair in self.pairs for text in texts_of(pair))
+
+
+def _keeps_the_contract(task: RelatingTask) -> Task:
+    return task
