@@ -15,10 +15,16 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started behind a shell'
 
 from collections.abc import Callable
 
+import hypothesis
 import pytest
 import torch
 
 from tests.toy import Toy, train_toy
+
+# Property tests find the same in every run of `make test`; `make fuzz` loads the other profile and prints its seed.
+hypothesis.settings.register_profile("repeatable", derandomize=True, max_examples=300, deadline=None)
+hypothesis.settings.register_profile("fuzz", database=None, max_examples=10_000, deadline=None, print_blob=True)
+hypothesis.settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True)

@@ -91,16 +91,17 @@ every_case = pytest.mark.parametrize(("label", "mode"), CASES, ids=lambda part: 
 
 @every_case
 def test_whatever_is_sent_the_answer_is_as_described(served: Served, label: str, mode: GenerationMode) -> None:
-    holds(served, label, mode, examples=15, repeatable=True)
+    holds(served, label, mode, examples=15)
 
 
 @pytest.mark.slow
+@pytest.mark.hypothesis  # `make fuzz` finds others by their decorator
 @every_case
 def test_the_same_for_many_more(served: Served, label: str, mode: GenerationMode) -> None:
-    holds(served, label, mode, examples=300, repeatable=False)
+    holds(served, label, mode, examples=300)
 
 
-def holds(served: Served, label: str, mode: GenerationMode, examples: int, repeatable: bool) -> None:
+def holds(served: Served, label: str, mode: GenerationMode, examples: int) -> None:
     operation = OPERATIONS[label]
     address = f"http://127.0.0.1:{served.port}"
 
@@ -108,7 +109,6 @@ def holds(served: Served, label: str, mode: GenerationMode, examples: int, repea
     @settings(
         max_examples=examples,
         deadline=None,
-        derandomize=repeatable,
         database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),

@@ -149,7 +149,9 @@ def test_a_translator_does_not_write_on(client: TestClient) -> None:
 def test_the_studio_says_what_it_is(client: TestClient) -> None:
     assert client.get("/api/health").json() == {"status": "ok"}
     assert client.get("/api/version").json()["regard"] == regard.__version__
-    assert client.get("/api/version").json()["torch"] == torch.__version__
+    # A package may say less of its version than the module: 2.15.0, and 2.15.0+cu130.
+    stated = client.get("/api/version").json()["torch"]
+    assert stated.partition("+")[0] == torch.__version__.partition("+")[0]
 
 
 def test_descriptions_are_those_of_the_library(client: TestClient, runs: Path) -> None:
