@@ -29,7 +29,7 @@ from regard.lab.comparison import (
     sureness,
     uneven,
 )
-from regard.lab.experiment import Outcome, Results, Table
+from regard.lab.experiment import Outcome, Results
 from regard.lab.lengths import Group, by_length, evenly
 from regard.lab.sizes import matched, parameters
 from regard.lab.statistics import Contest, Interval, Score, compared, fall
@@ -40,7 +40,7 @@ from regard.nn.attention.dot import General
 from regard.nn.attention.kernel import KernelConfig
 from regard.nn.heads import LinearHead
 from regard.nn.residual import PreNorm
-from regard.page.chart import Series, curves
+from regard.page.records import Card, LineChart, Series, Table
 from regard.zoo.transformer import transformer
 
 FIXED, ATTENTION, TRANSFORMER = "fixed context", "attention", "Transformer"
@@ -151,9 +151,9 @@ class Bottleneck(Translators, kind="bottleneck"):
         bleu = {name: [one[name] for one in by_group] for name in results}
         made = fairness(results)
         table = Table(
-            "BLEU by words of the source; * lengths that were never trained on",
-            ("", *FAIRNESS, *(group["name"] + ("" if group["trained"] else "*") for group in groups), "change"),
-            [
+            title="BLEU by words of the source; * lengths that were never trained on",
+            header=("", *FAIRNESS, *(group["name"] + ("" if group["trained"] else "*") for group in groups), "change"),
+            rows=[
                 [
                     name,
                     *made[name],
@@ -172,18 +172,18 @@ class Bottleneck(Translators, kind="bottleneck"):
             }
             for name, trials in results.items()
         }
-        panels = [("BLEU by length of the source", self.chart(groups, bleu))]
+        panels = [Card("BLEU by length of the source", self.chart(groups, bleu))]
         values = {"groups": groups, "contestants": found, "noise": noise(only(long, able))}
         return Outcome([table], panels, conclusions, values)
 
-    def chart(self, groups: Sequence[Mapping[str, object]], bleu: Mapping[str, Sequence[Interval]]) -> str:
+    def chart(self, groups: Sequence[Mapping[str, object]], bleu: Mapping[str, Sequence[Interval]]) -> LineChart:
         series = [
             Series(name, [point(place, one) for place, one in enumerate(values)]) for name, values in bleu.items()
         ]
         trained = sum(bool(group["trained"]) for group in groups)
         mark = (trained - 0.5, "not trained on") if trained < len(groups) else None
         names = [(place, str(group["name"])) for place, group in enumerate(groups)]
-        return curves(series, "words of the source", "BLEU by length", names=names, from_zero=True, mark=mark)
+        return LineChart(series, "words of the source", "BLEU by length", names=names, from_zero=True, mark=mark)
 
 
 def against(scores: Mapping[str, Score], words: str) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from regard.lab.experiment import Result, Results
 from regard.lab.statistics import Contest, Interval, Resampling, Score, bleu, compared
-from regard.page.chart import Point
+from regard.page.records import Point
 
 FAIRNESS = ("parameters", "steps", "seconds")
 UNEVEN = 1.15  # times as long

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.config import Part, Positive, Size
+from regard.page.records import Card, Table
 
 Say = Callable[[str], None]  # takes one line of progress
 Result = dict[str, Any]  # of a trial, JSON values alone
@@ -28,21 +29,12 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Table:
-    """What is printed: a heading, the names of the columns, rows of text."""
-
-    heading: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
 class Outcome:
-    """What an experiment found: tables, drawings with their titles, sentences computed from the numbers, and the
+    """What an experiment found: tables, charts with their titles, sentences computed from the numbers, and the
     numbers themselves, by name."""
 
     tables: Sequence[Table]
-    panels: Sequence[tuple[str, str]]
+    panels: Sequence[Card]
     conclusions: Sequence[str]
     values: dict[str, Any] = field(default_factory=dict)
 

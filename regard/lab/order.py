@@ -27,7 +27,7 @@ from regard.lab.comparison import (
     sureness,
     uneven,
 )
-from regard.lab.experiment import Outcome, Results, Table
+from regard.lab.experiment import Outcome, Results
 from regard.lab.lengths import Group
 from regard.lab.sizes import matched, parameters
 from regard.lab.statistics import Contest, Score, compared
@@ -46,7 +46,7 @@ from regard.nn.positions import (
     Sinusoidal,
 )
 from regard.nn.residual import PreNorm
-from regard.page.chart import intervals
+from regard.page.records import Card, DotChart, Table
 from regard.zoo.transformer import transformer
 
 REFERENCE, NONE = "sinusoidal", "none"
@@ -123,12 +123,14 @@ class OrderOfWords(Translators, kind="order"):
         changes = Contest({name: beyond[name] - within[name] for name in results}).alone()
         made = fairness(results)
         table = Table(
-            "BLEU of a Transformer by its positions, within and beyond the trained lengths",
-            ("", *FAIRNESS, "within", "beyond", "change"),
-            [[name, *made[name], str(inside[name]), str(outside[name]), changes[name].signed()] for name in results],
+            title="BLEU of a Transformer by its positions, within and beyond the trained lengths",
+            header=("", *FAIRNESS, "within", "beyond", "change"),
+            rows=[
+                [name, *made[name], str(inside[name]), str(outside[name]), changes[name].signed()] for name in results
+            ],
         )
         rows = [(name, [point(0, inside[name]), point(0, outside[name])]) for name in results]
-        chart = intervals(rows, ("within the trained lengths", "beyond them"), "BLEU", "BLEU by position scheme")
+        chart = DotChart(rows, ("within the trained lengths", "beyond them"), "BLEU", "BLEU by position scheme")
         found = {
             name: {
                 **facts(trials),
@@ -139,7 +141,7 @@ class OrderOfWords(Translators, kind="order"):
             for name, trials in results.items()
         }
         values = {"contestants": found, "noise": noise(only(within, able))}
-        return Outcome([table], [("BLEU by position scheme", chart)], conclusions, values)
+        return Outcome([table], [Card("BLEU by position scheme", chart)], conclusions, values)
 
 
 def worth(scores: Mapping[str, Score]) -> list[str]:

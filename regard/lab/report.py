@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 from regard.checkpoint import write_text
 from regard.config import leaves, to_dict, to_json
-from regard.lab.experiment import Experiment, Outcome, Table
+from regard.lab.experiment import Experiment, Outcome
 from regard.page.chart import sheet
-from regard.page.html import cards, code, folded, page, table
+from regard.page.html import html, page
+from regard.page.records import Cards, Code, Folded, Prose, Section, Table
 
 
 def text(outcome: Outcome) -> str:
     """For a terminal."""
-    parts = [f"{one.heading}\n{aligned(one)}" for one in outcome.tables]
+    parts = [f"{one.title}\n{aligned(one)}" for one in outcome.tables]
     return "\n\n".join([*parts, "\n".join(f"- {sentence}" for sentence in outcome.conclusions)])
 
 
@@ -48,12 +48,11 @@ def written(value: object) -> str:
 
 def write_report(experiment: Experiment, outcome: Outcome, folder: Path) -> None:
     """`figure.svg`, which stands alone, and `report.html` with everything."""
-    write_text(folder / "figure.svg", sheet(outcome.panels))
-    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in outcome.conclusions)
+    write_text(folder / "figure.svg", sheet([(card.title, html([card.content])) for card in outcome.panels]))
     sections = [
-        ("What follows", said),
-        ("Figure", cards(outcome.panels)),
-        *((one.heading, table(one.header, one.rows)) for one in outcome.tables),
-        ("Do it again", code(command(experiment)) + folded("all options", code(to_json(experiment)))),
+        Section("What follows", [Prose(sentence) for sentence in outcome.conclusions]),
+        Section("Figure", [Cards(outcome.panels)]),
+        Section("Tables", outcome.tables),
+        Section("Do it again", [Code(command(experiment)), Folded("all options", Code(to_json(experiment)))]),
     ]
     write_text(folder / "report.html", page(experiment.kind, "an experiment of regard", sections))

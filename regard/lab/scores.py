@@ -27,7 +27,7 @@ from regard.lab.comparison import (
     sureness,
     uneven,
 )
-from regard.lab.experiment import Outcome, Result, Results, Table
+from regard.lab.experiment import Outcome, Result, Results
 from regard.lab.sizes import matched, parameters
 from regard.lab.statistics import Contest, Interval, Resampling, Score, error_rate
 from regard.lab.translators import Translators
@@ -37,7 +37,7 @@ from regard.nn.attention import KernelConfig
 from regard.nn.attention.dot import Content, Dot, General, ScaledDot
 from regard.nn.attention.scores import Additive, Location
 from regard.nn.heads import LinearHead
-from regard.page.chart import Point, intervals
+from regard.page.records import Card, DotChart, Point, Table
 from regard.tasks.writing.alignment import align
 from regard.tasks.writing.translator import Translator
 
@@ -111,18 +111,18 @@ class Scores(Translators, kind="scores"):
         of_bleu, of_errors = Contest(bleu).alone(), Contest(errors).alone() if errors else {}
         made = fairness(results)
         table = Table(
-            "Scores of attention in a recurrent translator",
-            ("", *FAIRNESS, "ms a step", "BLEU", "alignment error %"),
-            [
+            title="Scores of attention in a recurrent translator",
+            header=("", *FAIRNESS, "ms a step", "BLEU", "alignment error %"),
+            rows=[
                 [name, *made[name], f"{paces[name]:.0f}", str(of_bleu[name]), str(of_errors.get(name, "–"))]
                 for name in results
             ],
         )
-        panels = [("BLEU", dots(of_bleu, "BLEU"))]
+        panels = [Card("BLEU", dots(of_bleu, "BLEU"))]
         if errors:
-            panels.append(("Alignment error", dots(of_errors, "links that are wrong, %")))
+            panels.append(Card("Alignment error", dots(of_errors, "links that are wrong, %")))
         times = [(name, [Point(0, pace)]) for name, pace in paces.items()]
-        panels.append(("Time of a training step", intervals(times, (), "ms", "time of a step", digits=0)))
+        panels.append(Card("Time of a training step", DotChart(times, (), "ms", "time of a step", digits=0)))
         found = {
             name: {
                 **facts(trials),
@@ -147,6 +147,6 @@ def quickest(paces: Mapping[str, float]) -> str:
     return f"The quickest training step is that of {first}, {paces[first]:.0f} ms{beside}."
 
 
-def dots(found: Mapping[str, Interval], label: str) -> str:
+def dots(found: Mapping[str, Interval], label: str) -> DotChart:
     rows = [(name, [point(0, one)]) for name, one in found.items()]
-    return intervals(rows, (), label, label)
+    return DotChart(rows, (), label, label)

@@ -19,7 +19,7 @@ import torch
 from regard.checkpoint import read_json, write_text
 from regard.config import ConfigError, Positive, Size
 from regard.lab.comparison import about, enough, left_out, listed, only, point, ranked, said, sureness
-from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Table, Trial
+from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Trial
 from regard.lab.measuring import alone, chain, kept_bytes, reach, timed
 from regard.lab.pace import clock
 from regard.lab.recall import Learner, Learning, Recall, ranges, recalled
@@ -33,7 +33,7 @@ from regard.nn.init import Xavier
 from regard.nn.mixers import Convolution, Recurrence
 from regard.nn.positions import NoPosition, Position
 from regard.nn.residual import PreNorm
-from regard.page.chart import Point, Series, curves
+from regard.page.records import Card, LineChart, Point, Series, Table
 
 RECURRENCE, CONVOLUTION, ATTENTION, KEPT = "recurrence", "convolution", "attention", "attention, weights kept"
 TOLERANCE = 5.0  # points of accuracy that may be lost
@@ -236,9 +236,18 @@ class ThreeWays(Experiment, kind="three-ways"):
     def costs(self, measured: Mapping[str, Result], growth: Mapping[str, tuple[float, float]]) -> Table:
         longest = self.lengths[-1]
         return Table(
-            f"One layer, {self.width} wide, {self.rows} rows of {longest:,} tokens",
-            ("", "forward ms", "backward ms", "kept MiB", "time ~ n^", "memory ~ n^", "operations in a row", "path"),
-            [
+            title=f"One layer, {self.width} wide, {self.rows} rows of {longest:,} tokens",
+            header=(
+                "",
+                "forward ms",
+                "backward ms",
+                "kept MiB",
+                "time ~ n^",
+                "memory ~ n^",
+                "operations in a row",
+                "path",
+            ),
+            rows=[
                 [
                     name,
                     f"{1000 * one['forward'][-1]:.1f}",
@@ -255,9 +264,9 @@ class ThreeWays(Experiment, kind="three-ways"):
 
     def recalls(self, learnt: Results, drawn: Mapping[str, Sequence[Interval]]) -> Table:
         return Table(
-            f"Recall by distance in per cent; chance is {100 / self.recall.values:.1f}",
-            ("", "parameters", "steps", *ranges(self.distances)),
-            [
+            title=f"Recall by distance in per cent; chance is {100 / self.recall.values:.1f}",
+            header=("", "parameters", "steps", *ranges(self.distances)),
+            rows=[
                 [
                     name,
                     f"{trials[0]['parameters']:,}",
@@ -268,13 +277,13 @@ class ThreeWays(Experiment, kind="three-ways"):
             ],
         )
 
-    def panels(self, measured: Mapping[str, Result], drawn: Mapping[str, Sequence[Interval]]) -> list[tuple[str, str]]:
-        def grown(values: Mapping[str, Sequence[float]], label: str) -> str:
+    def panels(self, measured: Mapping[str, Result], drawn: Mapping[str, Sequence[Interval]]) -> list[Card]:
+        def grown(values: Mapping[str, Sequence[float]], label: str) -> LineChart:
             series = [
                 Series(name, [Point(n, y) for n, y in zip(self.lengths, several, strict=True)])
                 for name, several in values.items()
             ]
-            return curves(series, "tokens", label, log_x=2, log_y=10)
+            return LineChart(series, "tokens", label, log_x=2, log_y=10)
 
         times = {
             n: [1000 * (f + b) for f, b in zip(o["forward"], o["backward"], strict=True)] for n, o in measured.items()
@@ -286,7 +295,7 @@ class ThreeWays(Experiment, kind="three-ways"):
         ]
         chance = [Point(number, 100 / self.recall.values) for number in range(len(self.distances))]
         names = list(enumerate(ranges(self.distances)))
-        recall = curves(
+        recall = LineChart(
             [*series, Series("chance", chance, dashed=True)],
             "distance in tokens",
             "recall",
@@ -294,8 +303,8 @@ class ThreeWays(Experiment, kind="three-ways"):
             from_zero=True,
         )
         return [
-            ("Time forward and backward, ms", grown(times, "time by length")),
-            ("Memory kept for the backward pass, MiB", grown(sizes, "memory by length")),
-            ("Operations in a row", grown(chains, "sequential operations by length")),
-            ("Recall by distance, %", recall),
+            Card("Time forward and backward, ms", grown(times, "time by length")),
+            Card("Memory kept for the backward pass, MiB", grown(sizes, "memory by length")),
+            Card("Operations in a row", grown(chains, "sequential operations by length")),
+            Card("Recall by distance, %", recall),
         ]

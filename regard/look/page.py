@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 
 from regard.look.records import POOLED_WORDS, Look
-from regard.page.bundle import look_page
-
-FRAME_HEIGHT = 640
+from regard.page.bundle import frame, look_page
 
 
 def page(look: Look) -> str:
@@ -23,10 +20,7 @@ def title(look: Look) -> str:
 
 def in_notebook(look: Look) -> str:
     """In a frame, so that its style and scripts keep to themselves; no network is needed."""
-    return (
-        f'<iframe srcdoc="{escape(page(look), quote=True)}" sandbox="allow-scripts" '
-        f'style="width:100%;height:{FRAME_HEIGHT}px;border:0" title="{escape(title(look), quote=True)}"></iframe>'
-    )
+    return frame(title(look), page(look))
 
 
 def write_png(look: Look, path: Path, layer: str | None = None, head: int | None = None, words: bool = False) -> None:

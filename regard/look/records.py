@@ -32,7 +32,7 @@ from regard.look.parts import (
     Verdict,
     Window,
 )
-from regard.page.svg import reading_steps, word_matrix
+from regard.page.records import Element, ReadingSteps, WordMatrix
 
 R = TypeVar("R", bound="Record")
 
@@ -228,8 +228,11 @@ class Map:
     columns: Sequence[str]
     weights: Array
 
+    def element(self) -> Element:
+        return WordMatrix(self.rows, self.columns, self.weights.tolist(), label=self.name)
+
     def _repr_html_(self) -> str:
-        return word_matrix(self.rows, self.columns, self.weights.tolist(), label=self.name)
+        return self.element()._repr_html_()
 
 
 @dataclass(frozen=True)
@@ -242,11 +245,11 @@ class Reader:
     words: Sequence[str]
     weights: Array
 
-    def svg(self) -> str:
-        return reading_steps(self.words, self.weights.tolist(), self.name)
+    def element(self) -> Element:
+        return ReadingSteps(self.words, self.weights.tolist(), self.name)
 
     def _repr_html_(self) -> str:
-        return self.svg()
+        return self.element()._repr_html_()
 
 
 def looks_back(weights: Array) -> bool:

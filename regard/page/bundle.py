@@ -15,6 +15,7 @@ from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
 PREFIX = "regard/"
+FRAME_HEIGHT_PIXELS = 640
 
 
 @cache
@@ -43,4 +44,12 @@ def look_page(title: str, looks: Sequence[bytes]) -> str:
         f'<body class="lookpage"><main id="look"></main>{packed}'
         f'<script type="module">import {{ showLooks }} from "{PREFIX}lookpage.js"; '
         'showLooks(document.getElementById("look"));</script></body></html>\n'
+    )
+
+
+def frame(title: str, document: str) -> str:
+    """A document inside another, where it may run its own scripts and reach nothing else."""
+    return (
+        f'<iframe srcdoc="{escape(document, quote=True)}" sandbox="allow-scripts" '
+        f'style="width:100%;height:{FRAME_HEIGHT_PIXELS}px;border:0" title="{escape(title, quote=True)}"></iframe>'
     )

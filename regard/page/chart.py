@@ -1,12 +1,13 @@
-"""Charts for comparisons: curves with intervals, axes that may be logarithmic, values with intervals by name."""
+"""Charts as SVG text: curves with intervals, axes that may be logarithmic, values with intervals by name, bars."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
+from regard.page.records import BarChart, DotChart, LineChart, Point, Series
 from regard.page.svg import COLOURS, drawing, ticks
 
 MORE = (*COLOURS, "#7f7f7f", "#8c564b", "#9467bd", "#17becf")
@@ -19,25 +20,7 @@ STYLE = (  # of a drawing that stands alone; in a page, the page's own
 REFERENCE = "#98a2b3"
 WIDTH, HEIGHT = 460.0, 260.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 14.0, 12.0, 36.0
-
-
-@dataclass(frozen=True)
-class Point:
-    """A value and the interval in which it may be."""
-
-    x: float
-    y: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class Series:
-    """Points under one name; a dashed one, in grey, is a reference."""
-
-    name: str
-    points: Sequence[Point]
-    dashed: bool = False
+MAX_DOTS = 80  # points of a curve that are drawn each as a dot
 
 
 @dataclass(frozen=True)
@@ -68,39 +51,49 @@ class Axis:
         return [(self.base**power, f"{self.base**power:g}") for power in range(first, last + 1, step)]
 
 
-def curves(
-    series: Sequence[Series],
-    x_label: str,
-    label: str,
-    log_x: float | None = None,
-    log_y: float | None = None,
-    names: Sequence[tuple[float, str]] | None = None,
-    from_zero: bool = False,
-    mark: tuple[float, str] | None = None,
-) -> str:
-    """Curves with their intervals as shades; `names` are put below places of the x axis, `mark` at a line across it."""
+def line_chart(chart: LineChart) -> str:
+    """Hovering a point tells its value."""
+    series = [replace(one, points=[point for point in one.points if math.isfinite(point.y)]) for one in chart.series]
     points = [point for one in series for point in one.points]
     if not points:
         return ""
     ys = [value for point in points for value in (point.y, point.low, point.high) if value is not None]
-    room = 0.0 if log_y else (max(ys) - min(ys)) * 0.06 or abs(ys[0]) * 0.1 or 1
+    room = 0.0 if chart.log_y else (max(ys) - min(ys)) * 0.06 or abs(ys[0]) * 0.1 or 1
     rows = _legend_rows([one.name for one in series])
     height = HEIGHT + 16 * len(rows)
     bottom = HEIGHT - BOTTOM
-    low_y = 0.0 if from_zero else min(ys) - room
-    x = Axis(min(p.x for p in points), max(p.x for p in points), LEFT + 10, WIDTH - RIGHT - 10, log_x, names)
-    y = Axis(low_y, max(ys) + room, bottom, TOP, log_y)
-    parts = [_grid(x, y, x_label)]
-    if mark is not None:
-        at = x(mark[0])
+    low_y = 0.0 if chart.from_zero else min(ys) - room
+    xs = [point.x for point in points]
+    x = Axis(min(xs), max(xs), LEFT + 10, WIDTH - RIGHT - 10, chart.log_x, chart.names)
+    y = Axis(low_y, max(ys) + room, bottom, TOP, chart.log_y)
+    parts = [_grid(x, y, chart.x_label)]
+    if chart.mark is not None:
+        at = x(chart.mark[0])
         parts.append(
             f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{bottom}" stroke-dasharray="3 3"/>'
         )
-        parts.append(f'<text class="tick" x="{at + 4:.1f}" y="{TOP + 8}">{escape(mark[1])}</text>')
+        parts.append(f'<text class="tick" x="{at + 4:.1f}" y="{TOP + 8}">{escape(chart.mark[1])}</text>')
     for number, one in enumerate(series):
         parts.append(_curve(one, x, y, _colour(number, one.dashed)))
     parts.append(_legend(rows, [one.dashed for one in series]))
-    return drawing(WIDTH, height, "".join(parts), label)
+    return drawing(WIDTH, height, "".join(parts), chart.label)
+
+
+def bar_chart(chart: BarChart) -> str:
+    if not chart.bars:
+        return ""
+    names = [(number + 0.5, name) for number, (name, _, _) in enumerate(chart.bars)]
+    x = Axis(0, len(chart.bars), LEFT, WIDTH - RIGHT, names=names)
+    y = Axis(0, 1.1 * max(value for _, value, _ in chart.bars) or 1, HEIGHT - BOTTOM, TOP)
+    parts = [_grid(x, y, chart.x_label)]
+    for number, (_, value, told) in enumerate(chart.bars):
+        left, right, top, base = x(number + 0.15), x(number + 0.85), y(value), y(0)
+        parts.append(
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{base - top:.1f}" '
+            f'fill="{COLOURS[0]}"><title>{escape(told)}</title></rect>'
+            f'<text class="tick" x="{(left + right) / 2:.1f}" y="{top - 3:.1f}" text-anchor="middle">{value:.1f}</text>'
+        )
+    return drawing(WIDTH, HEIGHT, "".join(parts), chart.label)
 
 
 def _grid(x: Axis, y: Axis, x_label: str) -> str:
@@ -110,7 +103,10 @@ def _grid(x: Axis, y: Axis, x_label: str) -> str:
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{name}</text>')
     for value, name in x.ticks():
-        parts.append(f'<text class="tick" x="{x(value):.1f}" y="{y.start + 15:.1f}" text-anchor="middle">{name}</text>')
+        at = x(value)
+        parts.append(
+            f'<text class="tick" x="{at:.1f}" y="{y.start + 15:.1f}" text-anchor="middle">{escape(name)}</text>'
+        )
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(f'<text class="tick" x="{middle}" y="{y.start + 31}" text-anchor="middle">{escape(x_label)}</text>')
     return "".join(parts)
@@ -126,8 +122,8 @@ def _curve(one: Series, x: Axis, y: Axis, colour: str) -> str:
     path = " ".join(f"{x(point.x):.1f},{y(point.y):.1f}" for point in one.points)
     dash = ' stroke-dasharray="5 4"' if one.dashed else ""
     parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
-    for point in one.points:
-        told = f"{one.name}: {point.y:.4g}{_interval(point)}"
+    for point in one.points if len(one.points) <= MAX_DOTS else ():
+        told = f"{one.name} at {point.x:g}: {point.y:.4g}{_interval(point)}"
         parts.append(
             f'<circle cx="{x(point.x):.1f}" cy="{y(point.y):.1f}" r="3" fill="{colour}">'
             f"<title>{escape(told)}</title></circle>"
@@ -171,10 +167,8 @@ def _legend(rows: Sequence[Sequence[tuple[int, str]]], dashed: Sequence[bool]) -
     return "".join(parts)
 
 
-def intervals(
-    rows: Sequence[tuple[str, Sequence[Point]]], groups: Sequence[str], x_label: str, label: str, digits: int = 1
-) -> str:
-    """By name, values with their intervals on one axis: a dot for each group, groups told apart by colour."""
+def dot_chart(chart: DotChart) -> str:
+    rows, groups = chart.rows, chart.groups
     points = [point for _, values in rows for point in values]
     if not points:
         return ""
@@ -194,10 +188,10 @@ def intervals(
         parts.append(f'<text x="{left - 8:.1f}" y="{middle + 4:.1f}" text-anchor="end">{escape(name)}</text>')
         for number, point in enumerate(values):
             y = middle + 14 * (number - (len(values) - 1) / 2)
-            parts.append(_dot(point, axis, y, MORE[number % len(MORE)], name, digits))
+            parts.append(_dot(point, axis, y, MORE[number % len(MORE)], name, chart.digits))
     parts.append(
         f'<text class="tick" x="{(left + WIDTH) / 2:.1f}" y="{bottom + 30:.1f}" text-anchor="middle">'
-        f"{escape(x_label)}</text>"
+        f"{escape(chart.x_label)}</text>"
     )
     legend = ""
     if len(groups) > 1:
@@ -206,7 +200,7 @@ def intervals(
             legend += f'<circle cx="{x:.1f}" cy="{bottom + 44:.1f}" r="4" fill="{MORE[number % len(MORE)]}"/>'
             legend += f'<text class="tick" x="{x + 9:.1f}" y="{bottom + 48:.1f}">{escape(group)}</text>'
             x += 30 + 6.2 * len(group)
-    return drawing(WIDTH, bottom + 54, "".join(parts) + legend, label)
+    return drawing(WIDTH, bottom + 54, "".join(parts) + legend, chart.label)
 
 
 def _dot(point: Point, axis: Axis, y: float, colour: str, name: str, digits: int) -> str:
@@ -221,7 +215,7 @@ def _dot(point: Point, axis: Axis, y: float, colour: str, name: str, digits: int
 
 
 def sheet(panels: Sequence[tuple[str, str]], columns: int = 2) -> str:
-    """Titled drawings on one sheet, as a file that stands alone."""
+    """Drawings with their titles on one sheet, as a file that stands alone."""
     columns = min(columns, len(panels)) or 1
     rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
     parts, y = [], 12.0

@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import singledispatch
 from html import escape
+
+from regard.page.chart import bar_chart, dot_chart, line_chart
+from regard.page.records import (
+    Card,
+    Cards,
+    Code,
+    ConfusionMatrix,
+    Element,
+    Folded,
+    Numbers,
+    Prose,
+    Section,
+    ShadedText,
+    Table,
+    WordMatrix,
+)
+from regard.page.svg import reading_steps, word_matrix
 
 STYLE = """
 :root { --ink: #1d2330; --soft: #667085; --paper: #fdfdfc; --card: #ffffff; --line: #e3e6ec; --mark: #d55e00; }
@@ -19,6 +37,7 @@ p.lead { color: var(--soft); margin: 0 0 1rem; }
 .card, .figure, pre { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
   padding: .8rem 1rem; }
 .card, pre { overflow-x: auto; }
+section > .card + .card { margin-top: 1rem; }
 .card h3 { margin: 0 0 .5rem; font-size: .95rem; font-weight: 600; }
 .figures { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1rem 0; }
 .figure { min-width: 7.5rem; } .figure span { color: var(--soft); }
@@ -51,56 +70,97 @@ for (const svg of document.querySelectorAll("svg")) {
 """
 
 
-def page(title: str, lead: str, sections: Sequence[tuple[str, str]]) -> str:
-    """A whole document; a section is a heading and ready HTML. Empty sections are left out."""
-    body = "".join(
-        f"<section><h2>{escape(heading)}</h2>{content}</section>" for heading, content in sections if content
-    )
+def page(title: str, lead: str, elements: Sequence[Element]) -> str:
+    """A whole document."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>"
-        f'<body><h1>{escape(title)}</h1><p class="lead">{escape(lead)}</p>{body}'
+        f'<body><h1>{escape(title)}</h1><p class="lead">{escape(lead)}</p>{html(elements)}'
         f"<script>{SCRIPT}</script></body></html>\n"
     )
 
 
-def cards(entries: Sequence[tuple[str, str]]) -> str:
-    """Titled boxes side by side; what is empty is left out."""
-    filled = [(title, content) for title, content in entries if content]
-    boxes = "".join(f'<div class="card"><h3>{escape(title)}</h3>{content}</div>' for title, content in filled)
+def html(elements: Sequence[Element]) -> str:
+    """Elements one after the other; what has nothing to show becomes an empty text."""
+    return "".join(markup(element) for element in elements)
+
+
+@singledispatch
+def markup(element: Element) -> str:
+    """HTML of one element."""
+    raise TypeError(f"a page cannot show {type(element).__name__}")
+
+
+for _drawn in (line_chart, dot_chart, bar_chart, word_matrix, reading_steps):
+    markup.register(_drawn)
+
+
+@markup.register
+def _(section: Section) -> str:
+    content = html(section.content)
+    return f"<section><h2>{escape(section.heading)}</h2>{content}</section>" if content else ""
+
+
+@markup.register
+def _(prose: Prose) -> str:
+    return f'<p dir="auto">{escape(prose.text)}</p>'
+
+
+@markup.register
+def _(code: Code) -> str:
+    return f'<pre dir="auto">{escape(code.text)}</pre>'
+
+
+@markup.register
+def _(folded: Folded) -> str:
+    return f"<details><summary>{escape(folded.summary)}</summary>{markup(folded.content)}</details>"
+
+
+@markup.register
+def _(numbers: Numbers) -> str:
+    boxes = "".join(
+        f'<div class="figure"><b>{escape(value)}</b><span>{escape(name)}</span></div>'
+        for name, value in numbers.values.items()
+    )
+    return f'<div class="figures">{boxes}</div>' if boxes else ""
+
+
+@markup.register
+def _(table: Table) -> str:
+    if not table.rows:
+        return markup(Prose(table.empty)) if table.empty else ""
+    title = f"<h3>{escape(table.title)}</h3>" if table.title else ""
+    head = "".join(f'<th dir="auto">{escape(cell)}</th>' for cell in table.header)
+    body = "".join(
+        "<tr>" + "".join(f'<td dir="auto">{escape(cell)}</td>' for cell in row) + "</tr>" for row in table.rows
+    )
+    return f'<div class="card">{title}<table><tr>{head}</tr>{body}</table></div>'
+
+
+@markup.register
+def _(card: Card) -> str:
+    content = markup(card.content)
+    return f'<div class="card"><h3 dir="auto">{escape(card.title)}</h3>{content}</div>' if content else ""
+
+
+@markup.register
+def _(cards: Cards) -> str:
+    boxes = html(cards.cards)
     return f'<div class="grid">{boxes}</div>' if boxes else ""
 
 
-def figures(values: Mapping[str, str]) -> str:
-    """Large numbers with small names."""
-    boxes = (
-        f'<div class="figure"><b>{escape(value)}</b><span>{escape(name)}</span></div>' for name, value in values.items()
-    )
-    return f'<div class="figures">{"".join(boxes)}</div>'
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return ""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="card"><table><tr>{head}</tr>{body}</table></div>'
-
-
-def shaded(pieces: Sequence[tuple[str, float, str]]) -> str:
-    """A text in pieces (piece, share from 0 to 1, what hovering tells), the larger the share the darker behind it."""
+@markup.register
+def _(text: ShadedText) -> str:
     spans = (
         f'<span style="background:rgb(0 114 178 / {0.5 * min(max(share, 0.0), 1.0):.3f})" '
         f'title="{escape(told, quote=True)}">{escape(piece)}</span>'
-        for piece, share, told in pieces
+        for piece, share, told in text.pieces
     )
-    return f'<div class="shaded">{"".join(spans)}</div>'
+    return f'<div class="shaded" dir="auto">{"".join(spans)}</div>'
 
 
-def code(text: str) -> str:
-    return f"<pre>{escape(text)}</pre>"
-
-
-def folded(summary: str, content: str) -> str:
-    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+@markup.register
+def _(confusion: ConfusionMatrix) -> str:
+    matrix = WordMatrix(confusion.labels, confusion.labels, confusion.shares, label="what was taken for what")
+    return markup(Cards([Card("rows: the right label; columns: the one that was found", matrix)]))

@@ -15,6 +15,7 @@ from regard.checkpoint import Run, RunError
 from regard.config import ConfigError, Part, from_dict
 from regard.data.batches import Batches
 from regard.models import Model, ModelConfig, TextReaderConfig
+from regard.page.records import Section
 
 Say = Callable[[str], None]  # takes one line of progress
 
@@ -113,5 +114,5 @@ class Task(Protocol):
     def findings(self, model: Model) -> dict[str, Any]:
         """What the config of the run records about its trained model, by section; JSON values alone."""
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """What the report of a run shows of this task: headings and HTML, made with `regard.page`."""
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
+        """What the report of a run shows of this task."""

@@ -6,13 +6,12 @@ import shlex
 from collections.abc import Sequence
 
 from regard.checkpoint import Run, read_text, write_text
-from regard.page.html import cards, code, figures, folded, page, table
-from regard.page.svg import Curve, line_chart
+from regard.page.html import page
+from regard.page.records import Card, Cards, Code, Element, Folded, LineChart, Numbers, Section, Series, Table
 from regard.tasks import OBJECTIVES
 from regard.training.records import Record, duration, figure, read_records
 
 APART = 4  # times the height of another: then two curves do not share a picture
-Section = tuple[str, str]  # a heading, and ready HTML
 
 
 def write_report(run: Run, more: Sequence[Section] = ()) -> None:
@@ -20,19 +19,19 @@ def write_report(run: Run, more: Sequence[Section] = ()) -> None:
     records = read_records(run.metrics_path)
     validations = [record for record in records if record["event"] == "validation"]
     sections = [
-        ("Result", summary(records, validations)),
-        ("How it went", curves(records, validations)),
+        Section("Result", summary(records, validations)),
+        Section("How it went", [curves(records, validations)]),
         *more,
-        ("Samples while it learnt", samples(validations)),
-        ("Do it again", again(run)),
+        Section("Samples while it learnt", samples(validations)),
+        Section("Do it again", again(run)),
     ]
     write_text(run.path / "report.html", page(run.path.name, "a run of regard", sections))
 
 
-def summary(records: Sequence[Record], validations: Sequence[Record]) -> str:
+def summary(records: Sequence[Record], validations: Sequence[Record]) -> list[Element]:
     """What the weights reached that were kept, which need not be the last ones."""
     if not validations:
-        return ""
+        return []
     last, steps = validations[-1], [record for record in records if record["event"] == "step"]
     kept = next(record for record in validations if record["best"] == last["best"])
     values = {name: figure(value) for name, value in kept["metrics"].items()}
@@ -41,33 +40,35 @@ def summary(records: Sequence[Record], validations: Sequence[Record]) -> str:
     if steps:
         speeds = sorted(record["tokens_per_second"] for record in steps)
         values["tokens a second"] = f"{speeds[len(speeds) // 2]:,.0f}"
-    return figures(values)
+    return [Numbers(values)]
 
 
-def curves(records: Sequence[Record], validations: Sequence[Record]) -> str:
+def curves(records: Sequence[Record], validations: Sequence[Record]) -> Cards:
     steps = [record for record in records if record["event"] == "step"]
     losses = [
-        Curve("training", [(record["step"], record["loss"]) for record in steps]),
-        Curve("validation", [(record["step"], record["metrics"]["loss"]) for record in validations]),
+        Series.through("training", ((record["step"], record["loss"]) for record in steps)),
+        Series.through("validation", ((record["step"], record["metrics"]["loss"]) for record in validations)),
     ]
     names = [name for name in (validations[0]["metrics"] if validations else ()) if name != "loss"]
-    scores = [Curve(name, [(record["step"], record["metrics"][name]) for record in validations]) for name in names]
-    speed = [Curve("tokens a second", [(record["step"], record["tokens_per_second"]) for record in steps])]
-    return cards(
+    scores = [
+        Series.through(name, ((record["step"], record["metrics"][name]) for record in validations)) for name in names
+    ]
+    speed = Series.through("tokens a second", ((record["step"], record["tokens_per_second"]) for record in steps))
+    return Cards(
         [
-            (
+            Card(
                 "Loss (of training: with all that makes it harder, such as dropout)",
-                line_chart(losses, "step", "loss by step"),
+                LineChart(losses, "step", "loss by step"),
             ),
-            *((told(group), line_chart(group, "step", "scores by step")) for group in alike(scores)),
-            ("Speed", line_chart(speed, "step", "tokens a second by step")),
+            *(Card(told(group), LineChart(group, "step", "scores by step")) for group in alike(scores)),
+            Card("Speed", LineChart([speed], "step", "tokens a second by step")),
         ]
     )
 
 
-def alike(curves: Sequence[Curve]) -> list[list[Curve]]:
+def alike(curves: Sequence[Series]) -> list[list[Series]]:
     """Curves of about one size together: one scale would flatten the smaller of others."""
-    groups: list[list[Curve]] = []
+    groups: list[list[Series]] = []
     for curve in curves:
         group = next((group for group in groups if 1 / APART < height(curve) / height(group[0]) < APART), None)
         if group is None:
@@ -77,34 +78,34 @@ def alike(curves: Sequence[Curve]) -> list[list[Curve]]:
     return groups
 
 
-def height(curve: Curve) -> float:
-    return max((abs(y) for _, y in curve.points), default=0.0) or 1.0
+def height(curve: Series) -> float:
+    return max((abs(point.y) for point in curve.points), default=0.0) or 1.0
 
 
-def told(curves: Sequence[Curve]) -> str:
+def told(curves: Sequence[Series]) -> str:
     names = [curve.name.replace("_", " ") for curve in curves]
     return f"On validation examples: {', '.join(names)}"
 
 
-def samples(validations: Sequence[Record]) -> str:
+def samples(validations: Sequence[Record]) -> list[Table]:
     """What the first samples became, from early to late."""
     if not validations:
-        return ""
+        return []
     shown = [*validations[:: max(len(validations) // 4, 1)], validations[-1]]
     steps = list({record["step"]: record for record in shown}.values())
-    blocks = []
+    tables = []
     for number, sample in enumerate(steps[-1]["samples"]):
         rows = [[f"step {record['step']:,}", record["samples"][number]["output"]] for record in steps]
         rows.append(["reference", sample["reference"]])
-        blocks.append(table([sample["source"], ""], rows))
-    return "<br>".join(blocks)
+        tables.append(Table([sample["source"], ""], rows))
+    return tables
 
 
-def again(run: Run) -> str:
+def again(run: Run) -> list[Element]:
     """The command to be given where this one was given: files in a recipe are named from there."""
     recipe = read_text(run.path / "recipe.yaml")
     kind = run.section("task")["kind"]
     verb = "pretrain" if kind in OBJECTIVES else "train"
     config, other = (shlex.quote(str(path)) for path in (run.path / "recipe.yaml", f"{run.path}-again"))
     command = f"regard {verb} {kind} --config {config} --run {other}"
-    return code(command) + folded("recipe.yaml", code(recipe))
+    return [Code(command), Folded("recipe.yaml", Code(recipe))]

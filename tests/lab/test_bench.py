@@ -19,11 +19,11 @@ from regard.config import change
 from regard.lab import EXPERIMENTS, MINUTES, bench, find
 from regard.lab.bench import remaining
 from regard.lab.bottleneck import Bottleneck
-from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Table, Trial
+from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Trial
 from regard.lab.report import command, text
 from regard.lab.scores import Scores
 from regard.nn.attention.scores import Additive
-from regard.page.chart import Point, Series, curves, intervals
+from regard.page.records import Card, DotChart, LineChart, Point, Series, Table
 
 done: list[str] = []
 
@@ -51,10 +51,10 @@ class Counting(Experiment, kind="counting"):
         rows = [[name, str([one["value"] for one in trials])] for name, trials in results.items()]
         points = [Point(place, place**2, place**2 - 1, place**2 + 1) for place in range(1, 5)]
         panels = [
-            ("a curve", curves([Series("square", points)], "x", "squares", log_x=2)),
-            ("dots", intervals([("a", points[:2]), ("b", points[2:])], ("left", "right"), "x", "dots")),
+            Card("a curve", LineChart([Series("square", points)], "x", "squares", log_x=2)),
+            Card("dots", DotChart([("a", points[:2]), ("b", points[2:])], ("left", "right"), "x", "dots")),
         ]
-        return Outcome([Table("Values", ("", "values"), rows)], panels, ["it was counted & told"], {"rows": rows})
+        return Outcome([Table(("", "values"), rows, "Values")], panels, ["it was counted & told"], {"rows": rows})
 
 
 @pytest.fixture(autouse=True)

@@ -63,7 +63,7 @@ def test_the_best_score_is_named_with_those_that_cannot_be_told_from_it() -> Non
     assert "are not told apart" in sure
     assert outcome.values["noise"]["decided"] > outcome.values["noise"]["seed_deviation"] > 0
     assert outcome.values["contestants"]["dot"]["alignment_error"]["value"] == pytest.approx(30.0)
-    assert [title for title, _ in outcome.panels] == ["BLEU", "Alignment error", "Time of a training step"]
+    assert [panel.title for panel in outcome.panels] == ["BLEU", "Alignment error", "Time of a training step"]
 
 
 def test_one_seed_allows_no_verdict_about_models() -> None:

@@ -50,7 +50,7 @@ def test_whatever_reads_a_text_from_its_start_has_one(config: ModelConfig, task:
     assert np.array_equal(tokens.weights, weights)
     assert list(tokens.words) == [token.strip() or "␣" for token in found.sides["text"].tokens]
     assert weights[1:].sum(1) == pytest.approx(1, abs=1e-5)
-    last = ET.fromstring(reader.svg()).findall(f".//g[@data-row='{len(reader.words) - 1}']")
+    last = ET.fromstring(reader._repr_html_()).findall(f".//g[@data-row='{len(reader.words) - 1}']")
     assert len(last) == len(reader.words)
     assert np.array_equal(Look.from_bytes(found.to_bytes()).reader().words, reader.words)
 

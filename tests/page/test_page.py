@@ -4,10 +4,35 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
-from regard.page.html import cards, page, table
-from regard.page.svg import Curve, bar_chart, line_chart, ticks, word_matrix
+import pytest
 
+import regard
+from regard.page.html import html, page
+from regard.page.records import (
+    BarChart,
+    Card,
+    Cards,
+    Code,
+    ConfusionMatrix,
+    DotChart,
+    Element,
+    Folded,
+    LineChart,
+    Numbers,
+    Point,
+    Prose,
+    ReadingSteps,
+    Section,
+    Series,
+    ShadedText,
+    Table,
+    WordMatrix,
+)
+from regard.page.svg import ticks
+
+REGARD = Path(regard.__file__).parent
 WEIGHTS = [[0.9, 0.1, 0.0], [0.25, 0.5, 0.25]]
 
 
@@ -17,18 +42,58 @@ def test_ticks_are_round_and_inside() -> None:
     assert ticks(3, 3) == [3]
 
 
-def test_every_drawing_is_well_formed() -> None:
-    curve = Curve("a < b", [(0, 1.0), (10, float("nan")), (20, 0.5)])
-    for svg in (
-        line_chart([curve], "step", "loss & more"),
-        bar_chart([("1–5", 3.0, "<three>")], "words", "by length"),
-        word_matrix(["chat", "<b>"], ["the", "cat", "&"], WEIGHTS),
-    ):
-        assert ET.fromstring(svg).tag == "svg"
+CURVE = Series.through("a < b", [(0, 1.0), (10, float("nan")), (20, 0.5)])
+MARKUP = "<b>&</b>"
+EVERY: list[Element] = [
+    Section(MARKUP, [Prose(MARKUP)]),
+    Prose(MARKUP),
+    Code(MARKUP),
+    Folded(MARKUP, Code(MARKUP)),
+    Numbers({MARKUP: MARKUP}),
+    Table([MARKUP], [[MARKUP]], MARKUP),
+    Table([MARKUP], [], empty=MARKUP),
+    Card(MARKUP, Prose(MARKUP)),
+    Cards([Card(MARKUP, Prose(MARKUP))]),
+    ShadedText([(MARKUP, 0.5, MARKUP)]),
+    WordMatrix([MARKUP, "chat"], ["the", "cat", MARKUP], WEIGHTS, label=MARKUP),
+    ConfusionMatrix([MARKUP, "b"], [[0.5, 0.5], [0, 1]]),
+    ReadingSteps([MARKUP, "b"], [[1, 0], [0.5, 0.5]], MARKUP),
+    LineChart([CURVE, Series(MARKUP, [Point(1, 2, 1, 3)], dashed=True)], MARKUP, MARKUP, mark=(2, MARKUP)),
+    LineChart([CURVE], "x", "y", names=[(0, MARKUP)]),
+    DotChart([(MARKUP, [Point(0, 1, 0, 2)])], (MARKUP, "b"), MARKUP, MARKUP),
+    BarChart([(MARKUP, 3.0, MARKUP)], MARKUP, MARKUP),
+]
+
+
+def test_every_element_is_tried() -> None:
+    assert {type(one) for one in EVERY} == set(Element.__subclasses__())
+
+
+@pytest.mark.parametrize("element", EVERY, ids=lambda one: type(one).__name__)
+def test_every_element_is_well_formed_and_its_text_is_never_markup(element: Element) -> None:
+    drawn = html([element])
+    assert ET.fromstring(f"<div>{drawn}</div>").tag == "div"
+    assert MARKUP not in drawn
+    assert "&lt;b&gt;&amp;&lt;/b&gt;" in drawn
+    assert element._repr_html_() == drawn
+
+
+def test_an_element_that_nobody_draws_is_named() -> None:
+    with pytest.raises(TypeError, match="cannot show Element"):
+        html([Element()])
+
+
+def test_a_curve_leaves_out_what_is_no_number_and_dots_where_there_are_many() -> None:
+    drawn = html([LineChart([CURVE], "step", "loss")])
+    assert drawn.count("<circle") == 2
+    assert "nan" not in drawn
+    many = Series.through("many", [(x, x) for x in range(200)])
+    assert "<circle" not in html([LineChart([many], "step", "loss")])
 
 
 def test_a_matrix_draws_each_weight_and_outlines_gold() -> None:
-    root = ET.fromstring(word_matrix(["un", "deux"], ["one", "two", "three"], WEIGHTS, gold=[(0, 0), (1, 1)]))
+    matrix = WordMatrix(["un", "deux"], ["one", "two", "three"], WEIGHTS, gold=[(0, 0), (1, 1)])
+    root = ET.fromstring(html([matrix]))
     cells = {(int(c.attrib["data-row"]), int(c.attrib["data-column"])): c for c in root.iter("rect")}
     assert {place: float(cell.attrib["fill-opacity"]) for place, cell in cells.items()} == {
         (i, j): WEIGHTS[i][j] for i in range(2) for j in range(3)
@@ -37,19 +102,36 @@ def test_a_matrix_draws_each_weight_and_outlines_gold() -> None:
 
 
 def test_bars_stand_in_proportion() -> None:
-    root = ET.fromstring(bar_chart([("a", 10.0, ""), ("b", 5.0, "")], "x", "y"))
+    root = ET.fromstring(html([BarChart([("a", 10.0, ""), ("b", 5.0, "")], "x", "y")]))
     high, low = (float(bar.attrib["height"]) for bar in root.iter("rect"))
     assert abs(high - 2 * low) < 0.2
 
 
 def test_nothing_to_draw_draws_nothing() -> None:
-    assert line_chart([Curve("a", [])], "x", "y") == bar_chart([], "x", "y") == cards([("empty", "")]) == ""
-    assert table(["a"], []) == ""
+    empty: list[Element] = [LineChart([Series("a", [])], "x", "y"), BarChart([], "x", "y"), Table(["a"], [])]
+    assert html(empty) == ""
+    assert html([Section("left out", [Cards([Card("empty", one) for one in empty])])]) == ""
+    assert html([Cards([]), Numbers({})]) == ""
 
 
 def test_a_page_fetches_nothing_and_escapes_text() -> None:
-    html = page("<title>", "<lead>", [("<heading>", table(["<th>"], [["<td>"]])), ("left out", "")])
-    assert not re.search(r"(src|href)=|https?://|@import|url\(", html)
-    assert "<heading>" not in html
-    assert "left out" not in html
-    assert "&lt;td&gt;" in html
+    elements = [Section("<heading>", [Table(["<th>"], [["<td>"]])]), Section("left out", [])]
+    document = page("<title>", "<lead>", elements)
+    assert not re.search(r"(src|href)=|https?://|@import|url\(", document)
+    assert "<heading>" not in document
+    assert "left out" not in document
+    assert "&lt;td&gt;" in document
+
+
+def test_html_is_made_in_this_room_alone() -> None:
+    markup = re.compile(
+        r"[\"'f]</?(?:p|h[1-6]|div|span|table|tr|td|th|svg|text|rect|iframe|section|a|pre)\b[^\"']*[>=]"
+    )
+    found = {
+        f"{path.relative_to(REGARD)}:{number}"
+        for path in REGARD.rglob("*.py")
+        if path.parent.name != "page"
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if markup.search(line)
+    }
+    assert not found

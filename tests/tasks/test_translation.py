@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,11 @@ import torch
 
 from regard import zoo
 from regard.data.examples import PairData
+from regard.data.words import words
+from regard.look.alignment import Reading
 from regard.models import Model, SourceWriterConfig
+from regard.page.records import Cards, Prose
+from regard.tasks.writing.alignment import error_rate
 from regard.tasks.writing.translation import Translation, TranslationTask
 from tests import toy
 
@@ -50,3 +55,33 @@ def test_a_source_with_a_table_of_its_own_has_as_many_pieces_as_there_are(tmp_pa
         model = task.fit(zoo.get(preset))
         assert isinstance(model, SourceWriterConfig)
         assert (model.vocabulary, model.source_vocabulary) == (pieces, own)
+
+
+def test_the_report_tells_each_sentence_its_own_alignment_error(tmp_path: Path) -> None:
+    """The error of all of them is told once, above the maps."""
+    task, model = opened(tmp_path, 0.0)
+    lengths = [(len(words(pair.source)), len(words(pair.target))) for pair in task.valid]
+    task.valid = [
+        replace(pair, alignment=tuple((i, i) for i in range(min(lengths[n]))) if n % 2 else ())
+        for n, pair in enumerate(task.valid)
+    ]
+    findings = task.findings(model.eval())
+    whole = findings["alignment"]["error_rate"]
+    (_, section) = task.sections(model, findings)
+    told, cards = section.content
+    assert isinstance(told, Prose)
+    assert isinstance(cards, Cards)
+    assert f"{whole:.2f}" in told.text
+    reading = Reading(findings["alignment"]["layer"], findings["alignment"]["shift"])
+    pairs = {pair.source: pair for pair in task.fitting_a_slide()}
+    assert len(cards.cards) == len(pairs)
+    errors = set()
+    for card in cards.cards:
+        source, _, error = card.title.partition(" · error ")
+        pair = pairs[source]
+        assert bool(error) == bool(pair.alignment)
+        if error:
+            own = error_rate(task.translator(model), [pair], reading)
+            assert error == f"{own:.2f}"
+            errors.add(error)
+    assert len(errors) > 1

@@ -23,7 +23,7 @@ from regard.data.tokenizers import Kind, Tokenizer
 from regard.metrics.answers import answer_scores, exact
 from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
 from regard.nn.device import for_use
-from regard.page.html import table
+from regard.page.records import Section, Table
 from regard.tasks.answering.answerer import FRAME, Answerer, Window, read_windows, windows
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.tuning import beginning, check_length, usual_dropout
@@ -176,13 +176,13 @@ class AnsweringTask:
     def findings(self, model: Model) -> dict[str, Any]:
         return {}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         wrong = [
             [one.question, text or "(none)", "; ".join(sorted(set(right_of(one)))) or "(none)"]
             for one, text in zip(self.valid, self.found(model), strict=True)
             if not exact(text, right_of(one))
         ]
-        return [("What it answers wrongly", table(["question", "found", "right"], wrong[:MISTAKES]))]
+        return [Section("What it answers wrongly", [Table(["question", "found", "right"], wrong[:MISTAKES])])]
 
 
 def span_in(part: Window, one: Question) -> tuple[int, int]:

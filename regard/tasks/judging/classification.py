@@ -34,6 +34,7 @@ from regard.models import (
 from regard.models.encoder import own_segments
 from regard.nn.agreement import label_loss
 from regard.nn.device import for_use
+from regard.page.records import Section
 from regard.tasks.balance import ADVICE, WEIGHED, class_weights, say_unbalanced
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.judging.report import report
@@ -235,7 +236,7 @@ class ClassificationTask:
     def findings(self, model: Model) -> dict[str, Any]:
         return {}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         return report(self.classifier(model), self.valid, self.judged(model))
 
 

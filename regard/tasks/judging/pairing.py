@@ -27,7 +27,7 @@ from regard.metrics.labels import accuracy, label_scores, macro_f1
 from regard.models import Classifier, ClassifierModel, Model, ModelConfig, TextLabeller, TextReaderConfig
 from regard.nn.agreement import label_loss, score_loss
 from regard.nn.device import for_use
-from regard.page.html import table
+from regard.page.records import Section, Table
 from regard.tasks.balance import ADVICE, WEIGHED, class_weights, say_unbalanced
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.judging.pair_judge import FRAME, PairJudge, TextPair, joined_pairs, pair_tokens, read_pairs
@@ -263,26 +263,26 @@ class PairingTask:
     def findings(self, model: Model) -> dict[str, Any]:
         return {}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         verdicts = self.judge(model).judge_tokens(self.valid_rows)
         if self.scale is not None:
             wrong = np.abs(verdicts[:, 0] - np.array([pair.score for pair in self.valid]))
-            return [("The largest errors", self.mistakes(np.argsort(-wrong, kind="stable"), verdicts))]
+            return [Section("The largest errors", [self.mistakes(np.argsort(-wrong, kind="stable"), verdicts)])]
         gold, found = [pair.label for pair in self.valid], [self.labels[i] for i in verdicts.argmax(1)]
         scores = label_scores(gold, found)
         order = [i for i in np.argsort(-verdicts.max(1), kind="stable") if found[i] != gold[i]]
         return [
-            ("Each label", classes(scores)),
-            ("What was taken for what", taken(gold, found, scores)),
-            ("The surest mistakes", self.mistakes(order, verdicts)),
+            Section("Each label", [classes(scores)]),
+            Section("What was taken for what", [taken(gold, found, scores)]),
+            Section("The surest mistakes", [self.mistakes(order, verdicts)]),
         ]
 
-    def mistakes(self, order: Iterable[int], verdicts: np.ndarray[Any, Any]) -> str:
+    def mistakes(self, order: Iterable[int], verdicts: np.ndarray[Any, Any]) -> Table:
         rows = [
             [self.valid[i].first[:SHOWN], self.valid[i].second[:SHOWN], self.said(verdicts[i]), self.valid[i].label]
             for i in itertools.islice(order, MISTAKES)
         ]
-        return table(["first", "second", "found", "right"], rows) or "<p>There is none.</p>"
+        return Table(["first", "second", "found", "right"], rows, empty="There is none.")
 
 
 def load_judge(folder: str | Path) -> PairJudge:

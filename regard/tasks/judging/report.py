@@ -10,8 +10,7 @@ import numpy as np
 from regard.data.labelled import Labelled
 from regard.metrics.label_scores import confusion
 from regard.metrics.labels import LabelScore, label_scores
-from regard.page.html import cards, table
-from regard.page.svg import word_matrix
+from regard.page.records import ConfusionMatrix, Section, Table
 from regard.tasks.judging.text_classifier import TextClassifier
 
 MISTAKES = 8
@@ -22,26 +21,26 @@ SHOWN = 400  # letters of it
 
 def report(
     classifier: TextClassifier, examples: Sequence[Labelled], probabilities: np.ndarray[Any, Any]
-) -> list[tuple[str, str]]:
-    """Headings and HTML, from the probabilities (texts, labels) of some texts whose labels are known."""
+) -> list[Section]:
+    """From the probabilities (texts, labels) of some texts whose labels are known."""
     gold = [example.label for example in examples]
     found = [classifier.labels[i] for i in probabilities.argmax(1)]
     scores = label_scores(gold, found)
     return [
-        ("Each class", classes(scores)),
-        ("What was taken for what", taken(gold, found, scores)),
-        ("The surest mistakes", mistakes(classifier, examples, found, probabilities.max(1))),
+        Section("Each class", [classes(scores)]),
+        Section("What was taken for what", [taken(gold, found, scores)]),
+        Section("The surest mistakes", [mistakes(classifier, examples, found, probabilities.max(1))]),
     ]
 
 
-def classes(scores: Sequence[LabelScore]) -> str:
+def classes(scores: Sequence[LabelScore]) -> Table:
     rows = [
         [one.name, f"{one.precision:.3f}", f"{one.recall:.3f}", f"{one.f1:.3f}", f"{one.count:,}"] for one in scores
     ]
-    return table(["class", "precision", "recall", "F1", "texts"], rows)
+    return Table(["class", "precision", "recall", "F1", "texts"], rows)
 
 
-def taken(gold: Sequence[str], found: Sequence[str], scores: Sequence[LabelScore]) -> str:
+def taken(gold: Sequence[str], found: Sequence[str], scores: Sequence[LabelScore]) -> ConfusionMatrix:
     """Shares of each right label; of many, those with the most texts."""
     often = sorted(scores, key=lambda score: -score.count)[:MOST_DRAWN]
     drawn = [score.name for score in scores if score in often]
@@ -49,13 +48,12 @@ def taken(gold: Sequence[str], found: Sequence[str], scores: Sequence[LabelScore
     counts = confusion(gold, found, names)
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
     places = [names.index(name) for name in drawn]
-    matrix = word_matrix(drawn, drawn, shares[np.ix_(places, places)].tolist(), label="what was taken for what")
-    return cards([("rows: the right label; columns: the one that was found", matrix)])
+    return ConfusionMatrix(drawn, shares[np.ix_(places, places)].tolist())
 
 
 def mistakes(
     classifier: TextClassifier, examples: Sequence[Labelled], found: Sequence[str], sure: np.ndarray[Any, Any]
-) -> str:
+) -> Table:
     """Those of which the classifier was surest, with the words that it attended to most."""
     wrong = [i for i in np.argsort(-sure, kind="stable") if found[i] != examples[i].label][:MISTAKES]
     rows = []
@@ -64,4 +62,4 @@ def mistakes(
         words = ", ".join(word for word, _ in classifier.look(text).salient()[:SALIENT])
         shown = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
         rows.append([shown, f"{found[i]} ({sure[i]:.2f})", examples[i].label, words])
-    return table(["text", "found", "right", "attended to most"], rows) or "<p>There is none.</p>"
+    return Table(["text", "found", "right", "attended to most"], rows, empty="There is none.")

@@ -30,7 +30,7 @@ from regard.look.subject import Subject
 from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
 from regard.nn.device import for_use
 from regard.nn.losses import words_loss
-from regard.page.html import cards, code, shaded
+from regard.page.records import Card, Cards, Code, Section, ShadedText
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.language.generator import Generator
 from regard.tasks.language.scoring import measure, reading, shifted, unknown
@@ -189,26 +189,26 @@ class LanguageTask:
     def findings(self, model: Model) -> dict[str, Any]:
         return {}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         writer = Generator(cast(TextWriter, model), self.tokenizer, self.config.context)
         written = writer(tokens=PASSAGE, temperature=DRAWING.temperature, seed=1)
         passages = [self.tokenizer.decode(passage.tolist()) for passage in self.passages(PASSAGE)]
-        sure = [("of the validation text; point at a token", self.sureness(writer, text)) for text in passages]
+        sure = [Card("of the validation text; point at a token", self.sureness(writer, text)) for text in passages]
         back = [self.looked_back(writer, text) for text in self.fitting_a_slide()]
         return [
-            ("What it writes from nothing", code(written)),
-            ("How sure it was of each token", cards(sure)),
-            ("What it looked back at", cards([one for one in back if one is not None])),
+            Section("What it writes from nothing", [Code(written)]),
+            Section("How sure it was of each token", [Cards(sure)]),
+            Section("What it looked back at", [Cards([one for one in back if one is not None])]),
         ]
 
-    def sureness(self, writer: Generator, text: str) -> str:
+    def sureness(self, writer: Generator, text: str) -> ShadedText:
         logs = writer.log_probs(text)
-        return shaded([(token, math.exp(log), f"{token!r}: {math.exp(log):.3f}") for token, log in logs])
+        return ShadedText([(token, math.exp(log), f"{token!r}: {math.exp(log):.3f}") for token, log in logs])
 
-    def looked_back(self, writer: Generator, text: str) -> tuple[str, str] | None:
+    def looked_back(self, writer: Generator, text: str) -> Card | None:
         """The last layer that looks at earlier words, step by step; None without one."""
         names = fnmatch.filter(writer.model.attention_names(), "decoder.*.self")
-        return (names[-1], writer.look(text).reader(names[-1]).svg()) if names else None
+        return Card(names[-1], writer.look(text).reader(names[-1]).element()) if names else None
 
 
 def load_generator(folder: str | Path) -> Generator:

@@ -19,8 +19,7 @@ from regard.data.batches import Batches
 from regard.models import Model, ModelConfig, Turing, TuringModel
 from regard.nn.device import for_use
 from regard.nn.watch import watch
-from regard.page.html import cards
-from regard.page.svg import Curve, line_chart, word_matrix
+from regard.page.records import Card, Cards, LineChart, Section, Series, WordMatrix
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 
 Bits = NDArray[np.uint8]  # (L, bits)
@@ -129,14 +128,18 @@ class CopyTask:
     def findings(self, model: Model) -> dict[str, Any]:
         return {}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         copier = self.copier(model)
         errors = [(length, copier.error(self.sequences(length, TEST))) for length in told_lengths(copier)]
-        curve = line_chart([Curve("wrong bits", errors)], "length of the sequence", "share of wrong bits by length")
+        series = [Series.through("wrong bits", errors)]
+        curve = LineChart(series, "length of the sequence", "share of wrong bits by length")
         example = self.example(TEST, 0, min(SHOWN, self.config.longest))
         return [
-            (f"Wrong bits by length (trained up to {self.config.longest})", cards([("share of the bits", curve)])),
-            ("Where the memory is written and read", pictures(copier, example)),
+            Section(
+                f"Wrong bits by length (trained up to {self.config.longest})",
+                [Cards([Card("share of the bits", curve)])],
+            ),
+            Section("Where the memory is written and read", [pictures(copier, example)]),
         ]
 
 
@@ -204,7 +207,7 @@ def spelled(sequence: Bits) -> str:
     return " ".join("".join(map(str, vector)) for vector in sequence.tolist())
 
 
-def pictures(copier: Copier, example: Bits) -> str:
+def pictures(copier: Copier, example: Bits) -> Cards:
     """The weights of each head over time, for one sequence; slots that no head looks at are left out."""
     shown, _, _ = presented([example], next(copier.model.parameters()))
     with watch(copier.model) as seen, torch.no_grad():
@@ -217,11 +220,11 @@ def pictures(copier: Copier, example: Bits) -> str:
     used = np.flatnonzero(np.max([weights.max(0) for weights in maps.values()], axis=0) > USED)
     moments = ["start", *spelled(example).split(), "stop", *["?"] * len(example)]
     columns = [f"slot {slot}" for slot in used.tolist()]
-    return cards([(title, matrix(moments, columns, weights[:, used], title)) for title, weights in maps.items()])
+    return Cards([Card(title, matrix(moments, columns, weights[:, used], title)) for title, weights in maps.items()])
 
 
-def matrix(rows: Iterable[str], columns: Iterable[str], weights: NDArray[Any], title: str) -> str:
-    return word_matrix(list(rows), list(columns), weights.tolist(), label=title, cell=16)
+def matrix(rows: Iterable[str], columns: Iterable[str], weights: NDArray[Any], title: str) -> WordMatrix:
+    return WordMatrix(list(rows), list(columns), weights.tolist(), label=title, cell_pixels=16)
 
 
 def _keeps_the_contract(task: CopyTask) -> Task:

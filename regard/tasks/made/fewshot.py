@@ -24,8 +24,7 @@ from regard.models.fewshot import CentroidLearner, SnailLearner
 from regard.nn.device import for_use
 from regard.nn.masks import Mask
 from regard.nn.watch import watch
-from regard.page.html import cards
-from regard.page.svg import word_matrix
+from regard.page.records import Card, Cards, Section, WordMatrix
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.made.episodes import Episode, Shelf, by_class, divided
 
@@ -182,12 +181,12 @@ class FewShotTask:
     def findings(self, model: Model) -> dict[str, Any]:
         return {}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         drawn = [self.picture(cast(FewShotModel, model), episode) for episode in self.episodes("valid", 2)]
-        return [("Which examples a question looks at", cards([entry for entries in drawn for entry in entries]))]
+        return [Section("Which examples a question looks at", [Cards([card for cards in drawn for card in cards])])]
 
     @torch.no_grad()
-    def picture(self, model: FewShotModel, episode: Episode) -> list[tuple[str, str]]:
+    def picture(self, model: FewShotModel, episode: Episode) -> list[Card]:
         """The weights of each query's last step, layer by layer, over the examples; none without attention."""
         names = model.learner.attention_names()
         if not names:
@@ -198,9 +197,9 @@ class FewShotTask:
         columns = [f"{label}: {self.texts[i]}"[:40] for label, i in zip(labels, episode.examples.tolist(), strict=True)]
         weights = {name: seen.last(name)[:, 0, -1].cpu().tolist() for name in names}  # (Q, S + 1)
         return [
-            (
+            Card(
                 f"{wanted}: {self.texts[text]}",
-                word_matrix(names, [*columns, "itself"], [weights[name][row] for name in names], label=wanted),
+                WordMatrix(names, [*columns, "itself"], [weights[name][row] for name in names], label=wanted),
             )
             for row, (text, wanted) in enumerate(zip(episode.queries.tolist(), episode.classes, strict=True))
         ]

@@ -33,6 +33,7 @@ from regard.look.subject import Subject
 from regard.models import BiLM, BiLMModel, Model, ModelConfig
 from regard.nn.device import for_use
 from regard.nn.heads import Head
+from regard.page.records import Section
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.tagging.tagger import FRAME
 from regard.tasks.writing.translator import padded
@@ -129,7 +130,7 @@ class BiLMTask:
     def findings(self, model: Model) -> dict[str, Any]:
         return {}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         return []
 
 

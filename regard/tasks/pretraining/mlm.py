@@ -23,7 +23,7 @@ from regard.models import Encoder, EncoderModel, Model, ModelConfig, TwoStream
 from regard.nn.device import for_use
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.pooling import FirstToken
-from regard.page.html import table
+from regard.page.records import Section, Table
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.plain_text import passage_stores, text_tokenizer
 from regard.tasks.pretraining.filling import MaskFiller
@@ -162,9 +162,9 @@ class MaskedWordsTask:
     def findings(self, model: Model) -> dict[str, Any]:
         return {}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         rows = [[one["source"], one["output"], one["reference"]] for one in self.validate(model).samples]
-        return [("What it finds behind a mask", table(["text", "found", "was"], rows))]
+        return [Section("What it finds behind a mask", [Table(["text", "found", "was"], rows)])]
 
 
 def load_filler(folder: str | Path) -> MaskFiller:

@@ -20,7 +20,7 @@ from regard.data.examples import TextData, held_apart
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Model, ModelConfig, TwoStream, TwoStreamModel
 from regard.nn.device import for_use
-from regard.page.html import table
+from regard.page.records import Section, Table
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.plain_text import passage_stores, text_tokenizer
 from regard.tasks.pretraining.filling import MaskFiller
@@ -139,9 +139,9 @@ class PermutedWordsTask:
     def findings(self, model: Model) -> dict[str, Any]:
         return {}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         rows = [[one["source"], one["output"], one["reference"]] for one in self.validate(model).samples]
-        return [("What it expects at a place", table(["text", "found", "was"], rows))]
+        return [Section("What it expects at a place", [Table(["text", "found", "was"], rows)])]
 
 
 def _keeps_the_contract(task: PermutedWordsTask) -> Task:

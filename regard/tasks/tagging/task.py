@@ -25,8 +25,7 @@ from regard.metrics.entities import count_entities, scheme_of
 from regard.metrics.labels import accuracy, label_scores, macro_f1
 from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig, TokenLabeller
 from regard.nn.device import for_use
-from regard.page.html import cards, table
-from regard.page.svg import bar_chart
+from regard.page.records import BarChart, Card, Cards, Section, Table
 from regard.tasks.balance import class_weights
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.tagging.tagger import FRAME, WordTagger, told, written
@@ -210,7 +209,7 @@ class TaggingTask:
             return {}
         return {"mix": {"weights": reader.mix.weights().tolist(), "gamma": reader.mix.gamma.item()}}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         tagged = self.tagger(model).tags([sentence.words for sentence in self.valid])
         found = [tag for tags in tagged for tag in tags]
         words = [word for sentence in self.valid for word in sentence.words]
@@ -222,31 +221,32 @@ class TaggingTask:
         wrong = Counter(triple for triple in zip(words, gold, found, strict=True) if triple[1] != triple[2])
         rows = [[word, right, given, str(count)] for (word, right, given), count in wrong.most_common(MISTAKES)]
         return [
-            ("Entities", self.entities(tagged)),
-            ("Scores by tag", table(["tag", "precision", "recall", "F1", "validation words"], scores)),
-            ("What it takes for something else", table(["word", "is", "taken for", "times"], rows)),
-            ("How much each layer counts", self.mixed(findings.get("mix"))),
+            Section("Entities", self.entities(tagged)),
+            Section("Scores by tag", [Table(["tag", "precision", "recall", "F1", "validation words"], scores)]),
+            Section("What it takes for something else", [Table(["word", "is", "taken for", "times"], rows)]),
+            Section("How much each layer counts", self.mixed(findings.get("mix"))),
         ]
 
-    def entities(self, tagged: Sequence[Sequence[str]]) -> str:
+    def entities(self, tagged: Sequence[Sequence[str]]) -> list[Table]:
         """How many of each type were found, where the tags mark any."""
         if OF_ENTITIES[0] not in self.metrics:
-            return ""
+            return []
         counts = count_entities([sentence.tags for sentence in self.valid], tagged)
         rows = [
             [name, *(f"{one[key]:.3f}" for key in ("precision", "recall", "f1")), f"{one['entities']:,}"]
             for name, one in {**counts.by_type(), "all": counts.overall()}.items()
         ]
-        return table(["type", "precision", "recall", "F1", "entities"], rows)
+        return [Table(["type", "precision", "recall", "F1", "entities"], rows)]
 
-    def mixed(self, mix: Mapping[str, Any] | None) -> str:
+    def mixed(self, mix: Mapping[str, Any] | None) -> list[Cards]:
         """Of the reader's layers, where it mixes them."""
         if mix is None:
-            return ""
+            return []
         names = ["token vectors", *(f"layer {number}" for number in range(1, len(mix["weights"])))]
         shares = zip(names, mix["weights"], strict=True)
         bars = [(name, 100 * share, f"{name}: {share:.1%}") for name, share in shares]
-        return cards([(f"percent of the mix, scaled by {mix['gamma']:.2f}", bar_chart(bars, "", "layers of the mix"))])
+        chart = BarChart(bars, "", "layers of the mix")
+        return [Cards([Card(f"percent of the mix, scaled by {mix['gamma']:.2f}", chart)])]
 
 
 def load_tagger(folder: str | Path) -> WordTagger:

@@ -24,7 +24,7 @@ from regard.data.tokenizers import Kind, Tokenizer
 from regard.metrics.certainty import intervals
 from regard.metrics.correlation import ranks
 from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
-from regard.page.html import figures, table
+from regard.page.records import Numbers, Section, Table
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.tuning import beginning, check_length
 from regard.tasks.vectors.embedding import FRAME, SECTION, Embedder, framed_rows, load_embedder
@@ -242,7 +242,7 @@ class RelatingTask:
         """How its vectors are made, as whoever embeds with it reads it."""
         return {SECTION: {"pool": self.config.pooling, "longest": self.config.max_length, "normalised": True}}
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         found = nearness(self.embedder(model), self.valid)
         sure = intervals(found.scores, len(self.valid))
         between = {name: f"{low:.3f} – {high:.3f}" for name, (low, high) in sure.items()}
@@ -255,8 +255,8 @@ class RelatingTask:
             title, head = "The texts that were furthest from their own", ("text", "nearest", "its own")
         rows = [self.told(found, int(i)) for i in order[:MISTAKES]]
         return [
-            ("What 95 of 100 such validation sets would score", figures(between)),
-            (title, table(head, rows) or "<p>There is none.</p>"),
+            Section("What 95 of 100 such validation sets would score", [Numbers(between)]),
+            Section(title, [Table(head, rows, empty="There is none.")]),
         ]
 
 

@@ -26,15 +26,14 @@ from regard.data.text import evenly
 from regard.data.tokenizers import Tokenizer
 from regard.data.words import words
 from regard.decoding import Decoding
-from regard.look.alignment import Reading, cross_layers, usual_reading, words_of
+from regard.look.alignment import Reading, alignment_error_rate, cross_layers, usual_reading, words_of
 from regard.look.capture import look
 from regard.look.subject import Subject, recorded_reading
 from regard.metrics.translations import bleu, bleu_by_length, chrf
 from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
 from regard.nn.device import for_use
 from regard.nn.losses import agreeing_loss, words_loss
-from regard.page.html import cards
-from regard.page.svg import bar_chart, word_matrix
+from regard.page.records import BarChart, Card, Cards, Element, Prose, Section, WordMatrix
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.tuning import longest_of
 from regard.tasks.writing.alignment import choose_reading, cross_weights
@@ -222,7 +221,7 @@ class TranslationTask:
         gold = [pair for pair in self.valid if pair.alignment][:most]
         return choose_reading(self.translator(model), gold) if gold else (usual_reading(model), None)
 
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         translator = self.translator(model)
         chosen = self.valid[: self.config.validated]
         sources, references = [pair.source for pair in chosen], [pair.target for pair in chosen]
@@ -231,26 +230,34 @@ class TranslationTask:
             (name, value, f"{count} sentences of {name} words")
             for name, count, value in bleu_by_length(sources, found, references)
         ]
-        by_length = bar_chart(bars, "words of the source", "BLEU by length of the source")
+        by_length = BarChart(bars, "words of the source", "BLEU by length of the source")
         return [
-            ("BLEU by length of the source", cards([("greedy, validation sentences", by_length)])),
-            ("Which source word each target word looks at", self.alignments(translator, findings.get("alignment"))),
+            Section("BLEU by length of the source", [Cards([Card("greedy, validation sentences", by_length)])]),
+            Section(
+                "Which source word each target word looks at",
+                self.alignments(translator, findings.get("alignment")),
+            ),
         ]
 
-    def alignments(self, translator: Translator, chosen: Mapping[str, Any] | None) -> str:
+    def alignments(self, translator: Translator, chosen: Mapping[str, Any] | None) -> list[Element]:
         """Matrices of some validation pairs, as the recorded layer reads them; none without attention."""
         if chosen is None:
-            return ""
+            return []
         reading, error = Reading(chosen["layer"], chosen["shift"]), chosen["error_rate"]
-        gold = "" if error is None else f", alignment error rate {error:.2f}; gold links are outlined"
+        told = f"Read from {reading.layer}."
+        if error is not None:
+            told += f" Alignment error rate of the validation sentences together: {error:.2f}. Gold links are outlined."
         shown = self.fitting_a_slide()
         matrices = cross_weights(translator, shown, reading.shift, reading.layer)[reading.layer]
         drawn = []
         for pair, weights in zip(shown, matrices, strict=True):
             columns, rows = words_of(pair)
-            matrix = word_matrix(rows, columns, weights.tolist(), pair.alignment, pair.source)
-            drawn.append((f"{reading.layer}{gold}", matrix))
-        return cards(drawn) if drawn else ""
+            matrix = WordMatrix(rows, columns, weights.tolist(), pair.alignment, pair.source)
+            title = pair.source
+            if pair.alignment:
+                title += f" · error {alignment_error_rate([reading.links(weights)], [pair.alignment]):.2f}"
+            drawn.append(Card(title, matrix))
+        return [Prose(told), Cards(drawn)] if drawn else []
 
 
 def load_translator(folder: str | Path) -> Translator:
