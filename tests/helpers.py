@@ -32,7 +32,7 @@ from regard.nn.attention import KernelConfig, MultiHead
 from regard.nn.block import Block, Stack
 from regard.nn.context import Context
 from regard.nn.feedforward import MLP, Activation, FeedForwardConfig, Gate, Gated
-from regard.nn.losses import words_loss
+from regard.nn.losses import gathering, words_loss
 from regard.nn.masks import Mask
 from regard.nn.positions import Learned, PositionConfig, Sinusoidal
 from regard.nn.residual import PreNorm
@@ -178,7 +178,8 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
         visible = torch.ones(text.shape[1], text.shape[1], dtype=torch.bool).tril(-1).expand(len(text), -1, -1)
         states = model.predict(text, visible, places, None, (torch.arange(text.shape[1]) > 4).long().expand_as(text))
         return model.head.loss(states, text.gather(1, places))
-    loss = words_loss(model, model.head, lambda: model.features(*inputs), inputs[-1]) / inputs[-1].numel()
+    with gathering(model) as extra:
+        loss = words_loss(model.head, model.features(*inputs), inputs[-1]) / inputs[-1].numel() + extra.total()
     if isinstance(model, EncoderModel) and model.pool is not None:
         loss = loss + model.pooled(model.encode(*inputs)).square().mean()
     return loss

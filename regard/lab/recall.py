@@ -15,7 +15,7 @@ from regard.config import Config, ConfigError, Positive, Size
 from regard.lab.experiment import Results
 from regard.lab.statistics import RESAMPLED, Score
 from regard.models import Decoder, DecoderModel
-from regard.nn.losses import nothing_dropped
+from regard.nn.losses import gathering
 from regard.training.optimisers import AdamW, scale_rates
 from regard.training.schedules import StableDecay
 
@@ -86,8 +86,9 @@ class Learner:
     def step(self) -> float:
         self.done += 1
         tokens, values, _ = self.task.draw(self.learning.rows, self.random)
-        with nothing_dropped(self.model):
+        with gathering(self.model) as extra:
             loss = F.cross_entropy(self.answers(tokens).flatten(0, 1), values.flatten())
+            loss = loss + extra.total()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
         scale_rates(self.optimisers, self.schedule.factor(self.done, self.steps))

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
+from regard.config import ConfigError
 from regard.nn.cache import Cache, unchanged
 from regard.nn.masks import Mask, places_in, positions_of
 from regard.nn.past import Past
@@ -47,12 +48,51 @@ class Outcome:
     real: Tensor
 
 
-Losses = dict[str, Tensor | Callable[[Outcome], Tensor]]  # by layer; some depend on how the pass went
+class Losses:
+    """What the layers of a model add to the loss of a batch, by the name of the layer.
+
+    A loss is a number (), or a function of the outcome of its pass, for layers that draw and learn by reward. A layer
+    that the batch passes several times (two texts, the segments of a long one) leaves a loss in each pass: their mean
+    counts, so that the number of passes changes nothing.
+    """
+
+    def __init__(self) -> None:
+        self.left: dict[str, list[Tensor]] = {}
+        self.waiting: list[tuple[str, Callable[[Outcome], Tensor]]] = []
+
+    def leave(self, name: str, loss: Tensor | Callable[[Outcome], Tensor]) -> None:
+        """Called by a layer, under its name."""
+        if isinstance(loss, Tensor):
+            self.left.setdefault(name, []).append(loss)
+        else:
+            self.waiting.append((name, loss))
+
+    def settle(self, outcome: Callable[[], Outcome]) -> None:
+        """Called after a pass by whoever computes the loss of its words; `outcome` is asked for only where a layer
+        waits for it."""
+        if self.waiting:
+            known = outcome()
+            for name, loss in self.waiting:
+                self.leave(name, loss(known))
+            self.waiting = []
+
+    def total(self) -> Tensor | float:
+        """The sum over layers, which has the size of a mean loss; 0 where no layer adds anything."""
+        if self.waiting:
+            names = ", ".join(sorted({name for name, _ in self.waiting}))
+            raise ConfigError(
+                f"{names}: layers that draw learn by how likely the right words were, and this training does not tell "
+                "them: take layers that do not draw, or a task that writes texts"
+            )
+        total: Tensor | float = 0.0
+        for losses in self.left.values():
+            total = total + (losses[0] if len(losses) == 1 else torch.stack(losses).mean())
+        return total
 
 
 @dataclass(frozen=True)
 class Gathering:
-    """A task that gathers what the layers of a model add to its loss."""
+    """A training that gathers what the layers of a model add to its loss."""
 
     model: nn.Module
     losses: Losses
@@ -74,8 +114,8 @@ def silence_of(model: nn.Module) -> Silence | None:
 
 
 def losses_of(model: nn.Module) -> Losses:
-    """Where this model leaves its extra losses in this thread; nobody looks where nobody gathers them."""
-    return next((one.losses for one in reversed(gatherings.get()) if holds(one.model, model)), {})
+    """Where this model leaves its extra losses in this thread; where nobody gathers them, nobody reads them."""
+    return next((one.losses for one in reversed(gatherings.get()) if holds(one.model, model)), None) or Losses()
 
 
 def holds(whole: nn.Module, part: nn.Module) -> bool:
@@ -111,7 +151,7 @@ class Context:
     each has a mask of its own. So many `hypotheses` of a sentence stand side by side in a row. `past` is what layers
     read of the text before; its keys stand in front of others. The last `unread` queries are no keys: they ask, and
     nobody attends to them. `segments` are those of the queries (B, T) and of the keys (B, S), where attention tells
-    them apart. `silence` names heads that add nothing. `losses` takes named extra losses, `samples` what a layer drew
+    them apart. `silence` names heads that add nothing. `losses` takes extra losses, `samples` what a layer drew
     at random, so that watching draws nothing new.
     """
 
@@ -129,7 +169,7 @@ class Context:
     segments: tuple[Tensor, Tensor] | None = None
     watcher: Watcher | None = None
     silence: Silence | None = None
-    losses: Losses = field(default_factory=dict)
+    losses: Losses = field(default_factory=Losses)
     samples: dict[str, Tensor] = field(default_factory=dict)
     memo: dict[Any, Any] = field(default_factory=dict)
 

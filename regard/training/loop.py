@@ -30,7 +30,7 @@ from regard.config import Config, ConfigError, Count, Positive, Size, nearest
 from regard.models import Model
 from regard.nn.block import StackLayers
 from regard.nn.device import DeviceName, Precision, autocast, put_random_state, random_state
-from regard.nn.losses import nothing_dropped
+from regard.nn.losses import gathering
 from regard.nn.lowrank import merged
 from regard.tasks.base import Task
 from regard.training.averaging import AverageConfig, Exponential
@@ -197,8 +197,9 @@ class Trainer:
 
     def backward(self, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         """The summed loss of some examples and their tokens; its gradient is left with the parameters."""
-        with self.autocast, nothing_dropped(self.model):
+        with self.autocast, gathering(self.model) as extra:
             loss, count = self.task.loss(self.model, indices)
+            loss = loss + extra.total() * count
         torch.autograd.backward(loss)
         return loss.detach(), count
 

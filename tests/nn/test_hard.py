@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 import regard
+from regard.config import ConfigError
 from regard.models import Recurrent, RecurrentModel
 from regard.models.recurrent import Bahdanau, Luong, ReaderConfig
 from regard.nn.attention.hard import NOTHING, Choice, Hard, HardChoice
@@ -53,8 +54,10 @@ def example(length: int = TARGET) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def loss_of(model: RecurrentModel, source: Tensor, target: Tensor, labels: Tensor) -> Tensor:
-    """As a task computes it: the sum over words."""
-    return words_loss(model, model.head, lambda: model.features(source, target), labels)
+    """As a training computes it: the sum over words."""
+    with gathering(model) as extra:
+        loss = words_loss(model.head, model.features(source, target), labels)
+        return loss + extra.total() * labels.numel()
 
 
 def gradient(model: RecurrentModel, loss: Tensor) -> Tensor:
@@ -184,7 +187,8 @@ def test_in_eval_mode_the_likeliest_position_is_taken_and_that_is_what_is_seen()
     assert model.begin(model.encode(source)) is not None
     with gathering(model) as extra:
         model(source, target)
-    assert extra.losses == {}
+    assert not extra.left
+    assert not extra.waiting
 
 
 def test_what_is_drawn_is_kept_and_watching_draws_nothing_new() -> None:
@@ -238,18 +242,47 @@ def test_losses_of_a_model_inside_another_are_gathered_through_it() -> None:
     source, target, _ = example()
     with gathering(outer) as extra:
         inner.features(source, target)
-    assert list(extra.losses) == ["decoder.0.cross"]
+    assert [name for name, _ in extra.waiting] == ["decoder.0.cross"]
     with gathering(torch.nn.Linear(1, 1)) as other:
         inner.features(source, target)
-    assert other.losses == {}
+    assert not other.waiting
 
 
 def test_an_extra_loss_may_be_a_plain_number() -> None:
     model = built(Bahdanau())
     with gathering(model) as extra:
-        model.whole(torch.zeros(1, 2), regard.Mask()).losses["decoder.3.balance"] = torch.tensor(2.5)
+        model.whole(torch.zeros(1, 2), regard.Mask()).losses.leave("decoder.3.balance", torch.tensor(2.5))
 
     def never() -> Outcome:
         raise AssertionError("nothing depends on the outcome")
 
-    assert extra.total(never) == 2.5
+    extra.settle(never)
+    assert extra.total() == 2.5
+
+
+def test_a_layer_that_is_passed_twice_counts_by_the_mean_of_its_losses() -> None:
+    model = built(Bahdanau())
+    with gathering(model) as extra:
+        for value in (1.0, 3.0):
+            model.whole(torch.zeros(1, 2), regard.Mask()).losses.leave("decoder.0.balance", torch.tensor(value))
+        model.whole(torch.zeros(1, 2), regard.Mask()).losses.leave("decoder.1.balance", torch.tensor(0.5))
+    assert extra.total() == 2.5
+
+
+def test_every_pass_is_rewarded_by_its_own_words() -> None:
+    model = built(Bahdanau(choice=Hard(expected=0.0)))
+    first, second = example(), example(TARGET + 2)
+    with gathering(model) as extra:
+        for source, target, labels in (first, second):
+            words_loss(model.head, model.features(source, target), labels)
+    assert [len(losses) for losses in extra.left.values()] == [2]
+    assert not extra.waiting
+
+
+def test_a_reward_that_nobody_gives_is_named() -> None:
+    model = built(Bahdanau(choice=Hard()))
+    source, target, _ = example()
+    with gathering(model) as extra:
+        model.features(source, target).sum()
+    with pytest.raises(ConfigError, match=r"decoder\.0\.cross: layers that draw learn by how likely"):
+        extra.total()

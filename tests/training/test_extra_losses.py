@@ -1,5 +1,5 @@
-"""What a layer adds to the loss keeps its size, however many words a batch has and however it is computed; a task that
-would drop it refuses the model."""
+"""What a layer adds to the loss keeps its size for every task, however many words a batch has and however it is
+computed; a validation judges without it."""
 
 from __future__ import annotations
 
@@ -15,135 +15,145 @@ from torch import Tensor
 
 from regard.checkpoint import Run
 from regard.config import ConfigError, change, kinds
-from regard.data.examples import TextData
 from regard.decoding import parallel
 from regard.lab.recall import Learner, Learning, Recall
 from regard.models import Model
 from regard.nn.context import Context
-from regard.tasks.base import TaskConfig
-from regard.tasks.language.task import LanguageModelling
+from regard.tasks.base import Task, TaskConfig
 from regard.training.loop import Trainer
-from regard.training.session import Recipe
-from tests.conftest import Say
+from regard.training.records import read_records
+from regard.training.session import Recipe, begin, read_recipe, start
 from tests.helpers import decoder
 from tests.old_runs.make import RUNS
 from tests.old_runs.test_old_runs import ARCHIVE
 
 EXTRA = 2.01
 NAME = "encoder.0.balance"
-ADDING = {"translate", "lm"}  # the tasks that add what layers add
+ROWS = np.arange(6)
+WHOLE = {"similar"}  # whose batches are judged as a whole
 
 
 class Leaving:
-    """Lets every model leave an extra loss in its passes: a number, or so much for the size of its first parameter."""
+    """A part of every model that leaves an extra loss in each of its passes: a "number", or as much of it as a "weight"
+    is large."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.learns, plain = False, Model.whole
+        self.kind, plain = "number", Model.whole
+        self.weight = torch.zeros(())
 
         def whole(model: Model, *given: Any, **named: Any) -> Context:
             context = plain(model, *given, **named)
-            context.losses[NAME] = self.of(model)
+            if self.kind != "nothing":
+                context.losses.leave(NAME, self.loss())
             return context
 
         patch.setattr(Model, "whole", whole)
 
-    def of(self, model: Model) -> Tensor:
-        return EXTRA * next(model.parameters()).square().sum() if self.learns else torch.tensor(EXTRA)
+    def loss(self) -> Tensor:
+        return torch.tensor(EXTRA) if self.kind == "number" else EXTRA * self.weight.square().sum()
 
 
-def opened(recipe: Recipe, kind: str, folder: Path) -> tuple[Any, Recipe]:
-    """A task with its data, and the recipe of a small model without dropout."""
-    recipe = change(recipe, {"dropout": 0.0})
-    if kind == "lm":
-        text = folder / "text.txt"
-        text.write_text("the dog sings\nthe cat sleeps\n" * 40, encoding="utf-8")
-        task = LanguageModelling(train=TextData(file=str(text)), tokenizer="char", context=12)
-        recipe = Recipe(task, decoder(), recipe.training)
-    if kind == "agreement":
-        recipe = change(recipe, {"agreement": 1.0})
-    return recipe.task.open(folder / "data", lambda text: None), recipe
-
-
-@pytest.mark.parametrize("kind", ["translate", "agreement", "lm"])
-@pytest.mark.parametrize("count", [1, 7])
-def test_an_extra_loss_keeps_its_size_in_the_mean_loss(
-    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch, kind: str, count: int
-) -> None:
-    task, recipe = opened(recipe, kind, tmp_path)
-    model = task.fit(recipe.model).build().train()
-    plain, words = task.loss(model, np.arange(count))
-    Leaving(monkeypatch)
-    loss, _ = task.loss(model, np.arange(count))
-    assert float((loss - plain).detach()) / words == pytest.approx(EXTRA, rel=1e-4)
-
-
-def test_a_validation_judges_by_the_words_alone(
-    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for kind in ("translate", "lm"):
-        (tmp_path / kind).mkdir()
-        task, small = opened(recipe, kind, tmp_path / kind)
-        model = task.fit(small.model).build().eval()
-        expected = task.validate(model).metrics
-        with monkeypatch.context() as patch:
-            Leaving(patch)
-            assert task.validate(model).metrics == expected
-
-
-BATCH = np.arange(7)
-WAYS = {"one batch": ([BATCH], 1), "batches of several sizes": ([BATCH[:5], BATCH[5:6], BATCH[6:]], 1)}
-if sys.platform == "linux":  # where processes are copied
-    WAYS |= {"two processes": ([BATCH], 2), "batches of two processes": ([BATCH[:4], BATCH[4:]], 2)}
-
-
-@pytest.mark.parametrize(("groups", "processes"), WAYS.values(), ids=WAYS)
-def test_its_gradient_is_the_same_however_a_batch_is_computed(
-    tmp_path: Path,
-    recipe: Recipe,
-    monkeypatch: pytest.MonkeyPatch,
-    groups: list[np.ndarray[Any, Any]],
-    processes: int,
-) -> None:
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a small run of each task and its data, as the present one: recipes name files from there."""
     monkeypatch.setattr(parallel, "active_count", lambda: 1)  # who runs tests side by side has threads of its own
-    task, recipe = opened(recipe, "translate", tmp_path)
-    left, found = Leaving(monkeypatch), []
-    for learns in (False, True):
-        left.learns = learns
-        torch.manual_seed(0)
-        model = task.fit(recipe.model).build().train()
-        training = change(recipe.training, {"processes": processes})
-        trainer = Trainer(Run(tmp_path), task, model, training, lambda record: None)
-        assert len(trainer.crew.helpers) == processes - 1
-        loss, words = trainer.gradients(groups)
-        trainer.crew.close()
-        found.append((float(loss) / words, next(model.parameters()).grad))
-    (plain, before), (mean, after) = found
-    weight = next(model.parameters()).detach()
-    assert mean - plain == pytest.approx(EXTRA * (float(weight.square().sum()) - 1), rel=1e-3)
-    torch.testing.assert_close(after - before, 2 * EXTRA * weight, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", [name for name, words in RUNS.items() if words.split()[1] not in ADDING])
-def test_a_task_that_would_drop_it_refuses_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, regard: Say, name: str
-) -> None:
     with zipfile.ZipFile(ARCHIVE) as archive:
-        archive.extractall(tmp_path, [one for one in archive.namelist() if one.startswith(("data/", f"runs/{name}/"))])
+        archive.extractall(tmp_path, [one for one in archive.namelist() if one.startswith(("data/", "runs/"))])
     monkeypatch.chdir(tmp_path)
-    Leaving(monkeypatch)
-    before = Run(f"runs/{name}").checkpoints()
-    code, _, err = regard(*RUNS[name].split()[:2], "--run", f"runs/{name}", "--resume")
-    assert code != 0
-    assert f"layers of this model add to the loss ({NAME})" in err
-    assert Run(f"runs/{name}").checkpoints() == before  # it has learnt nothing without it
+    return tmp_path
 
 
-def test_every_task_adds_or_refuses() -> None:
+def opened(name: str) -> tuple[Task, Recipe, Model]:
+    """A run as its training begins."""
+    run = Run(f"runs/{name}")
+    recipe = read_recipe(run)
+    torch.manual_seed(0)
+    return begin(run, recipe, lambda text: None)
+
+
+def trainer_of(name: str, processes: int, left: Leaving) -> Trainer:
+    task, recipe, model = opened(name)
+    left.weight = next(one for one in model.parameters() if one.requires_grad and one.any())
+    training = change(recipe.training, {"processes": processes})
+    return Trainer(Run(f"runs/{name}"), task, model.train(), training, lambda record: None)
+
+
+ONE, SEVERAL = [ROWS], [ROWS[:3], ROWS[3:4], ROWS[4:]]
+WAYS = {"one batch": (ONE, 1), "one example": ([ROWS[:1]], 1), "several batches": (SEVERAL, 1)}
+if sys.platform == "linux":  # where processes are copied
+    WAYS |= {"two processes": (ONE, 2), "several batches of two processes": (SEVERAL, 2)}
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("name", RUNS)
+def test_it_adds_its_size_to_the_mean_loss_of_every_task(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    left = Leaving(monkeypatch)
+    for way, (groups, processes) in WAYS.items():
+        if name in WHOLE and processes > 1:
+            with pytest.raises(ConfigError, match="it is judged as a whole"):
+                trainer_of(name, processes, left)
+            continue
+        found = []
+        for left.kind in ("nothing", "number", "weight"):
+            trainer = trainer_of(name, processes, left)
+            assert len(trainer.crew.helpers) == processes - 1
+            torch.manual_seed(1)
+            loss, count = trainer.gradients(groups)
+            trainer.crew.close()
+            found.append((float(loss) / count, left.weight.grad))
+        (plain, before), (more, same), (learnt, after) = found
+        assert more - plain == pytest.approx(EXTRA, rel=1e-4), way
+        weight = left.weight.detach()
+        size = float(weight.square().sum())
+        assert size > 0
+        assert learnt - plain == pytest.approx(EXTRA * size, rel=1e-3), way
+        before = torch.zeros_like(weight) if before is None else before
+        torch.testing.assert_close(torch.zeros_like(weight) if same is None else same, before)
+        torch.testing.assert_close(after - before, 2 * EXTRA * weight, rtol=1e-3, atol=1e-5)
+
+
+def test_these_are_all_tasks_that_can_be_trained() -> None:
     assert {words.split()[1] for words in RUNS.values()} == kinds(TaskConfig).keys()
 
 
-def test_an_experiment_that_would_drop_it_refuses_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("name", RUNS)
+def test_a_validation_judges_without_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    left = Leaving(monkeypatch)
+    metrics = []
+    for left.kind in ("nothing", "number"):
+        task, _, model = opened(name)
+        torch.manual_seed(1)
+        metrics.append(task.validate(model.eval()).metrics)
+    assert metrics[0] == metrics[1]
+
+
+@pytest.mark.usefixtures("home")
+def test_it_stands_in_the_loss_that_people_see_and_in_no_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = change(read_recipe(Run("runs/transformer")), {"max_steps": 1, "validate_every": 1})
+    start(Run("plain"), recipe)
     Leaving(monkeypatch)
+    start(Run("more"), recipe)
+    (one, other) = (read_records(Run(name).metrics_path) for name in ("plain", "more"))
+    assert other[0]["loss"] - one[0]["loss"] == pytest.approx(EXTRA, rel=1e-4)
+    assert other[1]["metrics"] == one[1]["metrics"]
+
+
+def test_agreeing_passes_add_it_once(tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = change(recipe, {"dropout": 0.0, "agreement": 1.0})
+    task = recipe.task.open(tmp_path / "data", lambda text: None)
+    model = task.fit(recipe.model).build().train()
+    trainer = Trainer(Run(tmp_path), task, model, recipe.training, lambda record: None)
+    plain, count = trainer.gradients([ROWS])
+    Leaving(monkeypatch).kind = "number"
+    more, _ = trainer.gradients([ROWS])
+    assert float(more - plain) / count == pytest.approx(EXTRA, rel=1e-4)
+
+
+def test_an_experiment_adds_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Recall(length=60)
-    with pytest.raises(ConfigError, match="layers of this model add to the loss"):
-        Learner(task, change(decoder(), {"vocabulary": task.vocabulary}), Learning(rows=2), steps=2, seed=0).step()
+    config = change(decoder(), {"vocabulary": task.vocabulary})
+    left, found = Leaving(monkeypatch), []
+    for left.kind in ("nothing", "number"):
+        found.append(Learner(task, config, Learning(rows=2), steps=2, seed=0).step())
+    assert found[1] - found[0] == pytest.approx(EXTRA, rel=1e-4)

@@ -104,8 +104,8 @@ class HardChoice(Choice):
         soft: Tensor | None = context.memo.get((self, "expected"))
         drawn = chances.new_ones(chances.shape[:-1], dtype=torch.bool) if soft is None else ~soft.squeeze(-1)
         context.samples[name] = weights.argmax(-1).masked_fill(~drawn, NOTHING)
-        context.losses[name] = lambda outcome: self.loss(
-            chances.squeeze(1), weights.squeeze(1), drawn.squeeze(1), outcome
+        context.losses.leave(
+            name, lambda outcome: self.loss(chances.squeeze(1), weights.squeeze(1), drawn.squeeze(1), outcome)
         )
 
     def loss(self, chances: Tensor, weights: Tensor, drawn: Tensor, outcome: Outcome) -> Tensor:

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -103,13 +102,13 @@ def shifted(windows: NDArray[Any], start: int, device: torch.device) -> tuple[Te
     return torch.cat([targets.new_full((len(targets), 1), start), targets[:, :-1]], 1), targets
 
 
-def reading(model: TextWriter, read: Tensor, targets: Tensor, start: int, end: int) -> Callable[[], Tensor]:
-    """How a model makes its states of windows (B, T): where they hold several texts, a Transformer reads each as if it
-    stood alone, in training as in judging."""
+def reading(model: TextWriter, read: Tensor, targets: Tensor, start: int, end: int) -> Tensor:
+    """The hidden states (B, T, D) of windows (B, T): where they hold several texts, a Transformer reads each as if it
+    stood alone, in training as in validation."""
     mask = kept_apart(read, targets, start, end)
     if mask is None or not isinstance(model, DecoderModel):
-        return partial(model.features, read)
-    return partial(model.features, read, mask=mask)
+        return model.features(read)
+    return model.features(read, mask=mask)
 
 
 def kept_apart(read: Tensor, targets: Tensor, start: int, end: int) -> Mask | None:
@@ -166,7 +165,7 @@ def measure(
     for windows, scored in sliding(ids, context, stride) if len(ids) else ():
         read, targets = shifted(windows, start, device)
         chosen = torch.from_numpy(scored).to(device)
-        states = reading(model, read, targets, start, end)()
+        states = reading(model, read, targets, start, end)
         nats += float(model.head.total_loss(states[chosen], targets[chosen]))
         if done is not None:
             done(int(scored.sum()))

@@ -130,7 +130,7 @@ class LanguageTask:
         read, targets = shifted(windows, self.tokenizer.start, next(model.parameters()).device)
         self.open_half(read, indices)
         states = reading(writer, read, targets, self.tokenizer.start, self.tokenizer.end)
-        return words_loss(model, writer.head, states, targets), targets.numel()
+        return words_loss(writer.head, states, targets), targets.numel()
 
     def open_half(self, read: Tensor, indices: np.ndarray[Any, Any]) -> None:
         """Every other window is read behind the token that stands before it, where its text goes on from there, instead

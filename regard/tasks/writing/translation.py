@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
@@ -168,11 +167,11 @@ class TranslationTask:
         if real is not None:
             labels = labels.masked_fill(~real[: len(targets), 1:], -100)
         # Padding stands at the end of targets and a causal decoder never sees it, so the decoder needs no mask.
-        read = partial(translator.features, source, target[:, :-1], keep)
+        hidden = translator.features(source, target[:, :-1], keep)
         if agreement:
-            loss = agreeing_loss(model, translator.head, read, labels, agreement, smoothing)
+            loss = agreeing_loss(translator.head, hidden, labels, agreement, smoothing)
         else:
-            loss = words_loss(model, translator.head, read, labels, smoothing)
+            loss = words_loss(translator.head, hidden, labels, smoothing)
         return loss, sum(len(row) + 1 for row in targets)
 
     @torch.no_grad()
