@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from regard.anatomy import Description, describe
+    from regard.errors import Error
     from regard.nn.masks import Mask
     from regard.nn.watch import watch
     from regard.tasks import load
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
     from regard.zoo import build, presets
 
 __version__ = "0.1.0.dev0"
-__all__ = ["Description", "Mask", "build", "describe", "load", "presets", "train", "watch"]
+__all__ = ["Description", "Error", "Mask", "build", "describe", "load", "presets", "train", "watch"]
 
 _HOMES = {
     "Description": "regard.anatomy",
+    "Error": "regard.errors",
     "Mask": "regard.nn.masks",
     "build": "regard.zoo",
     "describe": "regard.anatomy",

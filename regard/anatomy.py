@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from regard.config import change, to_dict
+from regard.errors import Error
 from regard.models import Model, ModelConfig, TextModelConfig
 from regard.models.counting import counted
 from regard.nn.cost import Cost, UnknownCostError
@@ -84,7 +85,7 @@ def describe(
     position table is shorter.
     """
     if batch < 1 or (length is not None and length < 1):
-        raise ValueError(f"batch {batch} and length {length}: both take a number of at least 1")
+        raise Error(f"batch {batch} and length {length}: both take a number of at least 1")
     preset = presets().get(model) if isinstance(model, str) else None
     if isinstance(model, Model):
         network, config = model, model.config
@@ -96,7 +97,7 @@ def describe(
     if length is None:
         length = min(128, longest or 128)
     elif longest is not None and length > longest:
-        raise ValueError(f"length {length} is more than the {longest} places of the model's learned position table")
+        raise Error(f"length {length} is more than the {longest} places of the model's learned position table")
     cost = cost_of(network, batch, length)
     cache, memory = network.cache_values()
     parameters = sum(parameter.numel() for parameter in network.parameters())

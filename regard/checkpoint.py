@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,14 @@ from torch import Tensor, nn
 from regard.config import from_dict, nearest
 from regard.data.store import HEADER, Store
 from regard.data.tokenizers import Tokenizer
+from regard.errors import Error, reading, reason
 from regard.extensions import missing
 from regard.models import LabellerConfig, Model, ModelConfig, TextModelConfig
 
 FORMAT = 1  # of the run folder; raised when older readers could misread it
 
 
-class RunError(ValueError):
+class RunError(Error):
     """A run folder that cannot be used as asked; the message says which file and what to do."""
 
 
@@ -42,19 +43,20 @@ class RunError(ValueError):
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A path beside `path` to write to; it takes the place of `path` when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if "\0" in str(path):
+        raise RunError(f"{str(path)!r} names no file: a name has no NUL character")
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield beside
         with open(beside, "rb") as file:
             os.fsync(file.fileno())
         os.replace(beside, path)
     except OSError as error:
-        raise RunError(
-            f"{path} could not be written ({error.strerror or error}); what was there is untouched"
-        ) from error
+        raise RunError(f"{path} could not be written ({reason(error)}); what was there is untouched") from error
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # its folder may be a file, or closed to us
+            beside.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -201,7 +203,8 @@ class Run:
         return self.path / "checkpoints"
 
     def exists(self) -> bool:
-        return self.path.exists() and any(self.path.iterdir())
+        with reading(self.path):
+            return self.path.exists() and any(self.path.iterdir())
 
     def seeds(self) -> list[Run]:
         """The runs inside, in their order, where this is no run itself but a folder of several seeds."""
@@ -281,8 +284,7 @@ class Run:
             shutil.rmtree(whole, ignore_errors=True)
             os.replace(beside, whole)
         except OSError as error:
-            reason = error.strerror or error
-            raise RunError(f"checkpoint {step} of {self.path} could not be written ({reason})") from error
+            raise RunError(f"checkpoint {step} of {self.path} could not be written ({reason(error)})") from error
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 

@@ -27,13 +27,14 @@ from typing import (
 )
 
 from regard import extensions
+from regard.errors import Error
 
 C = TypeVar("C", bound="Config")
 TINIEST = 1e-30  # of positive numbers
 NAMED = 10  # options that a message names, of the many that there are
 
 
-class ConfigError(ValueError):
+class ConfigError(Error):
     """A wrong key, kind or value; the message says where, what was given and what is allowed."""
 
 

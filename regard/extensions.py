@@ -18,6 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from regard.errors import Error
+
 GROUP = "regard.parts"  # of entry points
 _asked: dict[str, str] = {}  # the names of imported modules → how a person asked for them
 
@@ -32,14 +34,14 @@ def bring(name: str) -> ModuleType:
 def from_file(path: Path) -> ModuleType:
     """The module of a file, called as the file is."""
     if not path.is_file():
-        raise ValueError(f"--import {path}: there is no such file")
+        raise Error(f"--import {path}: there is no such file")
     name = path.stem
     known = sys.modules.get(name)
     if known is not None and at(known.__file__, path):
         return known
     found = known.__spec__ if known is not None else importlib.util.find_spec(name)
     if found is not None and not at(found.origin, path):
-        raise ValueError(f"--import {path}: a module called {name} is there already; give the file another name")
+        raise Error(f"--import {path}: a module called {name} is there already; give the file another name")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -65,7 +67,7 @@ def from_name(name: str) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # it is there, and imports something that is not
         hint = f"; a file is written {name}.py" if "." not in name else ""
-        raise ValueError(f"--import {name}: there is no such module{hint}") from error
+        raise Error(f"--import {name}: there is no such module{hint}") from error
 
 
 @functools.cache
@@ -88,6 +90,11 @@ def offered(name: str) -> Iterator[Any]:
     """The entries of the lists of this name, such as PRESETS, in all modules from outside."""
     for module in modules():
         yield from getattr(module, name, ())
+
+
+def any_known() -> bool:
+    """Whether anything from outside was imported."""
+    return bool(_asked)
 
 
 def outside(module: str) -> bool:

@@ -200,7 +200,7 @@ def test_what_is_unknown_or_missing_names_what_is_meant(
         ("training: {max_stps: 3}\n", "unknown key 'training.max_stps': did you mean 'max_steps'?"),
         ("task: translate\n", "task is 'translate' instead of fields"),
         ("model: 3\n", "model is 3 instead of fields"),
-        (None, "No such file or directory: "),
+        (None, "recipe.yaml does not exist"),
     ],
     ids=["no YAML", "a list", "empty", "unknown section", "unknown key", "task", "model", "missing"],
 )
@@ -301,7 +301,7 @@ def test_translations_that_cannot_be_written_are_a_mistake(toy: Toy) -> None:
     with open("/dev/full", "w") as full:
         result = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert result.returncode == 2
-    assert result.stderr == "regard translate: [Errno 28] No space left on device\n"
+    assert result.stderr == "regard translate: standard output cannot be written (No space left on device)\n"
 
 
 # --- runs that cannot be used -----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import regard
 
 ROOT = Path(regard.__file__).parent
 LEVELS = {
+    "errors": -2,
     "extensions": -1,
     "config": 0,
     "data": 1,

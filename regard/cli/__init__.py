@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -31,6 +33,7 @@ from regard.cli import (
     train,
     translate,
 )
+from regard.errors import Error, reason
 
 VERBS = (
     *(demo, train, translate, augment, classify, pair, tag, answer, generate, fill, embed, similar),
@@ -39,6 +42,8 @@ VERBS = (
 
 
 IMPORT = "--import"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a disk: it takes no more
+NO_MEMORY = ("can't allocate memory", "Cannot allocate memory", "not enough memory")  # as PyTorch and the system say it
 
 
 class Parser(argparse.ArgumentParser):
@@ -76,13 +81,18 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb; a mistake of the user's becomes one sentence and exit code 2."""
+    """Run one verb. A mistake of the user's becomes one sentence and exit code 2; a mistake of the program's shows
+    where it happened and is exit code 1."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         words = imported(words)
-    except ValueError as error:
+    except Error as error:
         print(f"regard: {error}", file=sys.stderr)
         return 2
+    except Exception:
+        traceback.print_exc()
+        print(f"regard: what {IMPORT} names cannot be imported; the lines above say why", file=sys.stderr)
+        return 1
     options, rest = parser().parse_known_args(words)
     rest = marked(words, rest)
     run: Callable[[argparse.Namespace, list[str]], Any] = options.run_verb
@@ -92,12 +102,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough; leave nothing for the interpreter to flush at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (ValueError, OSError) as error:
+    except Error as error:
         print(f"regard {options.verb}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        if why := lacking(error):
+            print(f"regard {options.verb}: {why}", file=sys.stderr)
+            return 2
+        return bug(f"regard {options.verb}")
     return 0
+
+
+def lacking(error: Exception) -> str | None:
+    """What the machine lacks, which is nobody's mistake and can show anywhere: room on a disk, also that of standard
+    output, or memory. None for any other error."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        return f"{error.filename or 'standard output'} cannot be written ({reason(error)})"
+    no_room = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    if no_room or any(words in str(error) for words in NO_MEMORY):
+        return f"there is not enough memory ({str(error).strip() or type(error).__name__})"
+    return None
+
+
+def bug(prog: str) -> int:
+    """Show the exception under way as a mistake of the program's."""
+    traceback.print_exc()
+    brought = ", or of a file or package that adds parts to it" if extensions.any_known() else ""
+    print(f"{prog}: this is a bug of regard{brought}; please report it with the lines above", file=sys.stderr)
+    return 1
 
 
 def imported(words: Sequence[str]) -> list[str]:
@@ -114,7 +148,7 @@ def imported(words: Sequence[str]) -> list[str]:
             continue
         asked = value if equals else next(rest, None)
         if not asked:
-            raise ValueError(f"{IMPORT} takes a file or a module: {IMPORT} my_parts.py")
+            raise Error(f"{IMPORT} takes a file or a module: {IMPORT} my_parts.py")
         extensions.bring(asked)
     return others
 

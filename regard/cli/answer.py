@@ -16,6 +16,7 @@ from regard.cli.precision import add_precision, precise
 from regard.cli.progress import say
 from regard.cli.texts import given_texts
 from regard.cli.translate import CHUNK, chunks, standard_input
+from regard.errors import Error
 
 
 def add(verbs: Any) -> None:
@@ -52,7 +53,7 @@ def threshold_of(text: Any) -> float:
     except (TypeError, ValueError):
         value = math.nan
     if math.isnan(value):
-        raise ValueError(f"threshold {text}: it is a number of logits, such as 0 or 1.5")
+        raise Error(f"threshold {text}: it is a number of logits, such as 0 or 1.5")
     return value
 
 
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     given, threshold = given_texts(rest, "answer"), threshold_of(options.threshold)
     context = "\n".join(lines(existing(Path(options.text))))
     if not context.strip():
-        raise ValueError(f"{options.text} is empty: there is nothing to answer from")
+        raise Error(f"{options.text} is empty: there is nothing to answer from")
     answerer = precise(load_answerer(options.run), options)
     asked: Iterable[str] = given or standard_input("answering")
     alone = sys.stdin is not None and sys.stdin.isatty()

@@ -10,6 +10,7 @@ from regard.cli.evaluate_translation import read_pairs
 from regard.cli.options import add_data, positive, read_changes
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting
+from regard.errors import Error
 
 if TYPE_CHECKING:
     from regard.data.pairs import Pair
@@ -70,13 +71,13 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 def check(options: argparse.Namespace) -> None:
     """What is named must be of use."""
     if not (options.there or options.back):
-        raise ValueError("there is no translator to make pairs with: name --there RUN, --back RUN or both")
+        raise Error("there is no translator to make pairs with: name --there RUN, --back RUN or both")
     for way, more in WAYS.items():
         run, file, name = getattr(options, way), getattr(options, more), f"--{more.replace('_', '-')}"
         if file and not run:
-            raise ValueError(f"{name} {file} is for a translator --{way} RUN: name it too")
+            raise Error(f"{name} {file} is for a translator --{way} RUN: name it too")
         if run and not (file or options.data or options.source or options.target):
-            raise ValueError(f"--{way} {run} has nothing to translate: give --data, --source and --target, or {name}")
+            raise Error(f"--{way} {run} has nothing to translate: give --data, --source and --target, or {name}")
 
 
 def read_sentences(file: str | None) -> list[str]:

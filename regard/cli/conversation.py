@@ -7,6 +7,7 @@ from types import ModuleType
 
 from regard.cli.interrupts import Interrupts
 from regard.cli.progress import say
+from regard.errors import Error
 
 SIGN = "> "
 
@@ -34,7 +35,7 @@ def converse(answer: Callable[[str, Callable[[], bool]], None], kept: bool = Tru
                 if kept:  # it was the second
                     raise
                 print()
-            except ValueError as error:  # such as a prompt that is too long: the next one may do
+            except Error as error:  # such as a prompt that is too long: the next one may do
                 say(str(error))
 
 

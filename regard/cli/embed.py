@@ -14,6 +14,7 @@ from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.texts import given_texts
 from regard.cli.translate import chunks, standard_input
+from regard.errors import Error
 
 CHUNK = 10_000  # lines of standard input that are sorted by length together
 
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     given = given_texts(rest, "embed")
     out = None if options.out is None else Path(options.out)
     if out is not None and out.suffix not in (".npy", ".jsonl"):
-        raise ValueError(f"--out {out}: it must end in .npy or .jsonl, which say how vectors are written")
+        raise Error(f"--out {out}: it must end in .npy or .jsonl, which say how vectors are written")
     embedder = precise(load_embedder(options.run, options.pool), options)
     texts: Iterable[str] = given or standard_input("embedding")
     alone = out is None and (options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty()))
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         for chunk in chunks(texts, 1 if alone else CHUNK):
             for number, text in enumerate(chunk, read + 1):
                 if not text.strip():
-                    raise ValueError(f"text {number} is empty, so it has no vector: take it out or give it words")
+                    raise Error(f"text {number} is empty, so it has no vector: take it out or give it words")
             read += len(chunk)
             vectors = embedder(chunk, not options.raw, options.batch, say, done)
             if write is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from regard.cli.options import add_data, positive
 from regard.cli.precision import add_precision
 from regard.cli.together import add_with
+from regard.errors import Error
 
 EVALUATORS = {  # by task: a module with `evaluate` and `table`
     "translate": "regard.cli.evaluate_translation",
@@ -81,11 +82,11 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     about = next(iter(folder.seeds()), folder).read_config()
     kind = about["task"].get("kind") if "task" in about else "similar"  # without a task an encoder makes vectors
     if kind not in EVALUATORS:
-        raise ValueError(f"{options.run} was trained for the task {kind!r}, which has no scores of its own")
+        raise Error(f"{options.run} was trained for the task {kind!r}, which has no scores of its own")
     if kind != "translate":
         for name in PAIRS_ALONE:
             if getattr(options, name):
-                raise ValueError(f"--{name} is for translators; {options.run} was trained for the task {kind!r}")
+                raise Error(f"--{name} is for translators; {options.run} was trained for the task {kind!r}")
     module = importlib.import_module(EVALUATORS[kind])
     result: dict[str, Any] = module.evaluate(options, rest)
     print(json.dumps(result, indent=2, ensure_ascii=False) if options.json else module.table(result))

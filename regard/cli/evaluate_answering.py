@@ -9,6 +9,7 @@ from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
 from regard.cli.progress import counting
+from regard.errors import Error
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     changes = read_changes(rest)
     threshold = threshold_of(changes.pop("threshold", 0.0))
     if changes:
-        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
+        raise Error(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     answerer = precise(load_answerer(options.run), options)
     questions = list(QuestionData(**where(options)).open())
     with counting("windows read") as done:

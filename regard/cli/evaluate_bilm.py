@@ -9,6 +9,7 @@ from typing import Any
 from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
+from regard.errors import Error
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks import load
 
     if changes := read_changes(rest):
-        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
+        raise Error(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     reader = precise(load(options.run), options)
     sentences = list(Sentences(TextData(**where(options)).open()))
     if not sentences:

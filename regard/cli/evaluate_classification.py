@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.cli.precision import precise
 from regard.cli.progress import counting, say
+from regard.errors import Error
 
 if TYPE_CHECKING:
     from regard.data.labelled import Labelled
@@ -27,7 +28,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks.judging.text_classifier import numbers_of
 
     if rest:
-        raise ValueError(f"unexpected argument {rest[0]!r}; see regard evaluate --help")
+        raise Error(f"unexpected argument {rest[0]!r}; see regard evaluate --help")
     classifier = precise(load_classifier(options.run), options)
     examples = read_examples(options)
     right = np.array(numbers_of(examples, classifier.labels, "test"))  # a label it cannot give is a mistake in the data
@@ -51,7 +52,7 @@ def read_examples(options: argparse.Namespace) -> list[Labelled]:
     from regard.data.examples import LabelledData
 
     if not options.data:
-        raise ValueError("there is nothing to classify: give --data")
+        raise Error("there is nothing to classify: give --data")
     if options.data in data_sets() or not (Path(options.data).suffix or Path(options.data).exists()):
         own = Run(options.run).section("task").get("valid", {})  # the way to label that it was trained with
         languages = options.languages or (own.get("languages") if own.get("name") == options.data else None)

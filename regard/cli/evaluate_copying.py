@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from regard.errors import Error
+
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """Wrong bits for sequences within the trained lengths and beyond them; `--count` sequences of each."""
@@ -16,7 +18,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
     for name in ("data", "columns"):
         if getattr(options, name) is not None:
-            raise ValueError(f"--{name}: a machine that copies is scored on sequences that are made on the spot")
+            raise Error(f"--{name}: a machine that copies is scored on sequences that are made on the spot")
     run = Run(options.run)
     changes = read_changes(rest) | ({"validated": options.count} if options.count else {})
     config = from_dict(TaskConfig, run.section("task"), "task")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from regard.errors import Error
+
 USUAL = 1000  # episodes
 
 
@@ -19,11 +21,11 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks.made.fewshot import SPLITS, FewShots
 
     if options.data is not None or options.columns is not None:
-        raise ValueError("--data: a few-shot learner is scored on the classes that its training data held out")
+        raise Error("--data: a few-shot learner is scored on the classes that its training data held out")
     if options.split not in SPLITS:
-        raise ValueError(f"--split {options.split}: classes are divided into {', '.join(SPLITS)}")
+        raise Error(f"--split {options.split}: classes are divided into {', '.join(SPLITS)}")
     if read_changes(rest):
-        raise ValueError(f"unexpected argument {rest[0]!r}")
+        raise Error(f"unexpected argument {rest[0]!r}")
     run = Run(options.run)
     config = from_dict(TaskConfig, run.section("task"), "task")
     assert isinstance(config, FewShots)

@@ -10,6 +10,7 @@ from typing import Any
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
 from regard.cli.progress import counting
+from regard.errors import Error
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     stride = changes.pop("stride", None)
     if changes or not isinstance(stride, int | None) or isinstance(stride, bool):
         wrong = f"--{next(iter(changes))}" if changes else f"--stride {stride}"
-        raise ValueError(f"unexpected argument {wrong}: a language model is scored without a search; --stride N is all")
+        raise Error(f"unexpected argument {wrong}: a language model is scored without a search; --stride N is all")
     writer = precise(load_generator(options.run), options)
     stride = chosen_stride(writer.context, stride)
     documents = read_text(options).open()
@@ -54,7 +55,7 @@ def read_text(options: argparse.Namespace) -> Any:
     from regard.data.examples import TextData
 
     if not options.data:
-        raise ValueError("there is nothing to score: give --data, a text file or a named data set")
+        raise Error("there is nothing to score: give --data, a text file or a named data set")
     if options.data in data_sets() or not (Path(options.data).suffix or Path(options.data).exists()):
         return TextData(name=options.data, languages=options.languages, split=options.split, count=options.count)
     columns = tuple(options.columns.split(",")) if options.columns else None

@@ -10,6 +10,7 @@ from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
 from regard.cli.progress import counting, say
+from regard.errors import Error
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks.judging.text_classifier import numbers_of
 
     if changes := read_changes(rest):
-        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
+        raise Error(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     judge = precise(load_judge(options.run), options)
     pairs = list(JudgedData(**where(options)).pairs())
     gold = [pair.label for pair in pairs]

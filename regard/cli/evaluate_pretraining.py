@@ -8,6 +8,7 @@ from typing import Any
 from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
+from regard.errors import Error
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks.pretraining.plm import PermutedWords
 
     if changes := read_changes(rest):
-        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
+        raise Error(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     run = Run(options.run)
     task = task_of(run, TaskConfig, "find hidden words")
     assert isinstance(task, MaskedWords | PermutedWords)

@@ -10,6 +10,7 @@ from regard.cli.evaluate_tagging import where
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
 from regard.cli.progress import counting, say
+from regard.errors import Error
 
 
 def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks.vectors.nearness import nearness
 
     if changes := read_changes(rest):
-        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
+        raise Error(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     embedder = precise(load_embedder(options.run), options)
     pairs = list(RelatedData(**where(options)).open())
     start = time.perf_counter()

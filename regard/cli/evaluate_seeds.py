@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.cli.precision import precise
 from regard.cli.progress import counting
+from regard.errors import Error
 
 if TYPE_CHECKING:
     from regard.checkpoint import Run
@@ -22,10 +23,10 @@ def evaluate_each(options: argparse.Namespace, search: Decoding, pairs: Sequence
     from regard.lab.seeds import bleu_of_seeds, difference
 
     if getattr(options, "with"):
-        raise ValueError("--each scores every run by itself: leave out --with, which makes them translate together")
+        raise Error("--each scores every run by itself: leave out --with, which makes them translate together")
     runs = Run(options.run).seeds()
     if not runs:
-        raise ValueError(f"--each is for a folder of several seeds; {options.run} is no such folder")
+        raise Error(f"--each is for a folder of several seeds; {options.run} is no such folder")
     references = [pair.target for pair in pairs]
     own = translated(runs, options, search, pairs)
     result: dict[str, Any] = {"seeds": scored(runs, own, references), "sentences": len(pairs)}

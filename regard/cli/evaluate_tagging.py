@@ -12,6 +12,7 @@ from typing import Any
 from regard.cli.options import read_changes
 from regard.cli.precision import precise
 from regard.cli.progress import counting, say
+from regard.errors import Error
 
 NAMED = 3  # tags that a message names
 
@@ -28,7 +29,7 @@ def evaluate(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     from regard.tasks.tagging.task import load_tagger
 
     if changes := read_changes(rest):
-        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
+        raise Error(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     tagger = precise(load_tagger(options.run), options)
     sentences = list(TaggedData(**where(options)).open())
     gold = [tag for sentence in sentences for tag in sentence.tags]
@@ -76,7 +77,7 @@ def check_tags(gold: Sequence[str], names: Sequence[str], options: argparse.Name
     some = ", ".join(sorted(unknown)[:NAMED]) + (", …" if len(unknown) > NAMED else "")
     if unknown.total() == len(gold):
         trained = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
-        raise ValueError(
+        raise Error(
             f"{options.data}: {options.run} was trained on none of its tags ({some}), but on {trained}: is the tag "
             "another column? (--columns)"
         )
@@ -89,7 +90,7 @@ def where(options: argparse.Namespace) -> dict[str, Any]:
     from regard.data.catalogue import data_sets
 
     if not options.data:
-        raise ValueError("there is nothing to score: give --data, a file or the name of a data set")
+        raise Error("there is nothing to score: give --data, a file or the name of a data set")
     if options.data in data_sets() or not (Path(options.data).suffix or Path(options.data).exists()):
         own = Run(options.run).read_config().get("task", {}).get("valid", {})  # the language that it was trained on
         languages = options.languages or (own.get("languages") if own.get("name") == options.data else None)

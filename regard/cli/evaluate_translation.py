@@ -13,6 +13,7 @@ from regard.cli.options import read_changes
 from regard.cli.precision import precise
 from regard.cli.progress import counting, say
 from regard.cli.together import load_together
+from regard.errors import Error
 
 if TYPE_CHECKING:
     from regard.data.pairs import Pair
@@ -81,12 +82,12 @@ def read_pairs(options: argparse.Namespace) -> list[Pair]:
     from regard.data.pairs import skipped
 
     if not (options.data or options.source or options.target):
-        raise ValueError("there is nothing to translate: give --data, or --source and --target")
+        raise Error("there is nothing to translate: give --data, or --source and --target")
     where: dict[str, Any] = {"source": options.source, "target": options.target, "count": options.count}
     if options.data and (options.data in data_sets() or not (Path(options.data).suffix or Path(options.data).exists())):
         where |= {"name": options.data, "languages": options.languages, "split": options.split}
     elif options.languages:
-        raise ValueError(f"--languages {options.languages} are those of a named data set: leave it out beside a file")
+        raise Error(f"--languages {options.languages} are those of a named data set: leave it out beside a file")
     else:
         where |= {"file": options.data, "columns": tuple(options.columns.split(",")) if options.columns else None}
     source = PairData(**where).pairs()

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from regard.cli.progress import say
+from regard.errors import Error
 
 FORMATS = ("huggingface", "ctranslate2", "onnx")
 
@@ -36,7 +37,7 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     if rest:
-        raise ValueError(f"unexpected argument {rest[0]!r}; see regard export --help")
+        raise Error(f"unexpected argument {rest[0]!r}; see regard export --help")
     from regard.interop import export_ctranslate2, export_huggingface, export_onnx
 
     if options.to == "huggingface":

@@ -14,6 +14,7 @@ from regard.cli.options import positive, split_changes
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import say
 from regard.cli.translate import chunks
+from regard.errors import Error
 
 if TYPE_CHECKING:
     from regard.decoding import Decoding
@@ -98,7 +99,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     search = chosen(options, rest)
     Stops(options.stop)  # or one is refused, before the model is loaded
     if options.ahead is not None and options.draft is None:
-        raise ValueError(f"--ahead {options.ahead}: nobody writes ahead; name a smaller model with --draft RUN")
+        raise Error(f"--ahead {options.ahead}: nobody writes ahead; name a smaller model with --draft RUN")
     writer = precise(load_generator(options.run), options)
     if options.draft is not None:
         writer = writer.helped_by(precise(load_generator(options.draft), options), options.ahead or AHEAD)
@@ -133,16 +134,16 @@ def chosen(options: argparse.Namespace, rest: list[str]) -> Decoding:
     if options.prompt is None and others:  # options before the prompt keep argparse from seeing it
         options.prompt = others.pop(0)
     if others:
-        raise ValueError(f"unexpected argument {others[0]!r}; options are written --name value")
+        raise Error(f"unexpected argument {others[0]!r}; options are written --name value")
     if wrong := next((name for name in OF_TRANSLATORS if name in changes), None):
-        raise ValueError(f"--{wrong.replace('_', '-')} is for translators: --tokens N is the most that is written here")
+        raise Error(f"--{wrong.replace('_', '-')} is for translators: --tokens N is the most that is written here")
     if "length_penalty" in changes and changes.get("beam", 1) == 1:
-        raise ValueError("--length-penalty ranks the texts of a beam: name one with --beam N")
+        raise Error("--length-penalty ranks the texts of a beam: name one with --beam N")
     if isinstance(least := changes.get("min_length", 0), int) and least > options.tokens:
-        raise ValueError(f"--min-length {least} is more than the {options.tokens} of --tokens")
+        raise Error(f"--min-length {least} is more than the {options.tokens} of --tokens")
     if options.samples is not None:
         if "nbest" in changes:
-            raise ValueError("--samples and --nbest are the same: leave one of them out")
+            raise Error("--samples and --nbest are the same: leave one of them out")
         changes["nbest"] = options.samples
     return chosen_drawing(**changes)
 
@@ -192,6 +193,6 @@ def standard_input(whole: bool) -> Iterator[str]:
     from regard.data.files import decoded
 
     if sys.stdin is None:
-        raise ValueError('standard input is closed; name the prompt after the run: "" begins from nothing')
+        raise Error('standard input is closed; name the prompt after the run: "" begins from nothing')
     lines = decoded(sys.stdin.buffer, "standard input", ends=whole)
     return iter(["".join(lines)]) if whole else lines

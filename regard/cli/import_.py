@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from regard.cli.progress import say
+from regard.errors import Error
 
 
 def add(verbs: Any) -> None:
@@ -40,7 +41,7 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     if rest:
-        raise ValueError(f"unexpected argument {rest[0]!r}; see regard import --help")
+        raise Error(f"unexpected argument {rest[0]!r}; see regard import --help")
     from regard.interop import import_source
 
     made = import_source(options.source, options.run, say, options.task)

@@ -7,6 +7,7 @@ from typing import Any
 
 from regard.cli.options import positive, read_changes
 from regard.cli.progress import say
+from regard.errors import Error
 from regard.lab import EXPERIMENTS, listing
 
 
@@ -41,7 +42,7 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     if options.name is None:
         if rest:
-            raise ValueError(f"unexpected argument {rest[0]!r}; name an experiment first: {', '.join(EXPERIMENTS)}")
+            raise Error(f"unexpected argument {rest[0]!r}; name an experiment first: {', '.join(EXPERIMENTS)}")
         print(listing())
         return
 

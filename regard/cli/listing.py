@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from regard.errors import Error
+
 
 def add(verbs: Any) -> None:
     verb: argparse.ArgumentParser = verbs.add_parser(
@@ -30,11 +32,11 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     if rest:
-        raise ValueError(f"unexpected argument {rest[0]!r}")
+        raise Error(f"unexpected argument {rest[0]!r}")
     if options.what == "options":
         table = list_options(options.task, options.preset)
     elif options.task is not None:
-        raise ValueError(f"unexpected argument {options.task!r}: only `regard list options` takes a task")
+        raise Error(f"unexpected argument {options.task!r}: only `regard list options` takes a task")
     else:
         table = TABLES[options.what]()
     if options.what in NOTES:

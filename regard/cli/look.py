@@ -10,6 +10,7 @@ from typing import Any
 
 from regard.cli.options import positive
 from regard.cli.progress import say
+from regard.errors import Error
 
 
 def add(verbs: Any) -> None:
@@ -61,7 +62,7 @@ def add(verbs: Any) -> None:
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     if rest:
-        raise ValueError(f"unexpected argument {rest[0]!r}; see regard look --help")
+        raise Error(f"unexpected argument {rest[0]!r}; see regard look --help")
     from regard.checkpoint import replacing, write_text
     from regard.look import look, open_run
     from regard.look.importance import importance
@@ -117,7 +118,7 @@ def places(word: str, words: list[str]) -> list[int]:
 
     found = [i for i, other in enumerate(words) if word.lower() in (other.lower(), other.strip(MARKS).lower())]
     if not found:
-        raise ValueError(f"--mask: {word!r} is no word of the text")
+        raise Error(f"--mask: {word!r} is no word of the text")
     return found
 
 
@@ -127,6 +128,6 @@ def read_links(text: str) -> list[tuple[int, int]]:
     for word in text.split():
         source, _, target = word.partition("-")
         if not (source.isdecimal() and target.isdecimal()):
-            raise ValueError(f"--gold: {word!r} is no link; links are written 0-0 1-2, source word first")
+            raise Error(f"--gold: {word!r} is no link; links are written 0-0 1-2, source word first")
         links.append((int(source), int(target)))
     return links

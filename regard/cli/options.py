@@ -6,6 +6,8 @@ import argparse
 import json
 from typing import Any
 
+from regard.errors import Error
+
 
 def read_changes(words: list[str]) -> dict[str, Any]:
     """`["--layers", "2", "--norm", "rms"]` → `{"layers": 2, "norm": "rms"}`; `--name=value` and `--name-part` too.
@@ -14,7 +16,7 @@ def read_changes(words: list[str]) -> dict[str, Any]:
     """
     changes, others = split_changes(words)
     if others:
-        raise ValueError(f"unexpected argument {others[0]!r}; options are written --name value")
+        raise Error(f"unexpected argument {others[0]!r}; options are written --name value")
     return changes
 
 

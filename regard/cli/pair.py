@@ -13,6 +13,7 @@ from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.texts import given_texts
 from regard.cli.translate import CHUNK, chunks, standard_input
+from regard.errors import Error
 
 if TYPE_CHECKING:
     from regard.tasks.judging.pair_judge import PairJudge
@@ -47,9 +48,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
     given = [" ".join(text.split()) for text in given_texts(rest, "pair")]  # a tab is what parts two texts
     if given and len(given) != TEXTS:
-        raise ValueError(
-            f"a pair is two texts, {len(given)} were given; many pairs come from standard input, with tabs"
-        )
+        raise Error(f"a pair is two texts, {len(given)} were given; many pairs come from standard input, with tabs")
     judge = precise(load_judge(options.run), options)
     lines: Iterable[str] = ["\t".join(given)] if given else standard_input("judging")
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
@@ -70,9 +69,9 @@ def checked(text: str, number: int) -> tuple[str, str] | None:
     if not any(cells):
         return None
     if len(cells) < TEXTS:
-        raise ValueError(f"pair {number}: no tab between two texts")
+        raise Error(f"pair {number}: no tab between two texts")
     if not (cells[0] and cells[1]):
-        raise ValueError(f"pair {number}: one of the two texts is empty")
+        raise Error(f"pair {number}: one of the two texts is empty")
     return cells[0], cells[1]
 
 

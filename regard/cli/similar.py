@@ -14,6 +14,7 @@ from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.texts import given_texts
 from regard.cli.translate import chunks, standard_input
+from regard.errors import Error
 
 
 def add(verbs: Any) -> None:
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     lines = Path(options.lines)
     folder = Path(options.index) if options.index else lines.with_name(f"{lines.name}.index")
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"--index {folder}: it is a file; name a folder, which may not be there yet")
+        raise Error(f"--index {folder}: it is a file; name a folder, which may not be there yet")
     with counting("lines embedded") as done:
         index = open_index(folder, lines, embedder, options.precision, say, done, make=not options.reuse)
     texts: Iterable[str] = given or standard_input("looking for")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.options import read_changes
+from regard.errors import Error
 
 PORT = 8311
 
@@ -42,5 +43,5 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.studio.serve import serve
 
     if changes := read_changes(rest):
-        raise ValueError(f"unknown option --{next(iter(changes)).replace('_', '-')}")
+        raise Error(f"unknown option --{next(iter(changes)).replace('_', '-')}")
     serve(Path(options.runs), options.host, options.port, options.token, options.open)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import positive, read_changes
+from regard.errors import Error
 from regard.tasks import OBJECTIVES, TASKS
 
 if TYPE_CHECKING:
@@ -106,11 +107,9 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     folder = Run(options.run)
     if options.find_rate and (options.seeds or options.resume):
         other = "--seeds" if options.seeds else "--resume"
-        raise ValueError(f"--find-rate keeps nothing of what it trains: give it without {other}")
+        raise Error(f"--find-rate keeps nothing of what it trains: give it without {other}")
     if options.resume and options.seeds:
-        raise ValueError(
-            "--seeds goes on with the runs that are there by itself: give the command again without --resume"
-        )
+        raise Error("--seeds goes on with the runs that are there by itself: give the command again without --resume")
     if options.resume:
         progress = resume(folder, moved_ends(options, rest))
     else:
@@ -142,7 +141,7 @@ def check_verb(verb: str, task: str) -> None:
     others = {"train": OBJECTIVES, "pretrain": TASKS}
     if task in others[verb]:
         other = next(name for name in others if name != verb)
-        raise ValueError(f"{task!r} is no task of `regard {verb}`: it is `regard {other} {task}`")
+        raise Error(f"{task!r} is no task of `regard {verb}`: it is `regard {other} {task}`")
 
 
 def stopped(step: int, command: str) -> str:
@@ -160,14 +159,14 @@ def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     kind = Run(options.run).section("task").get("kind")
     if kind != options.task:
         verb = "pretrain" if kind in OBJECTIVES else "train"
-        raise ValueError(f"{options.run} is a run of the task {kind!r}: go on with regard {verb} {kind} --resume")
+        raise Error(f"{options.run} is a run of the task {kind!r}: go on with regard {verb} {kind} --resume")
     recipe, changes = read_recipe(Run(options.run)), read_changes(rest)
     limits = {name: value for name, value in changes.items() if name in LIMITS}
     fixed = [*other_data(options, recipe), *(name for name in MADE_OF if getattr(options, name, None) is not None)]
     fixed += [name for name, value in changes.items() if name not in limits and change(recipe, {name: value}) != recipe]
     if fixed:
         first, known = (", ".join(map(written, names)) for names in (fixed[:1], LIMITS))
-        raise ValueError(
+        raise Error(
             f"option {first} cannot be changed when resuming, for the run has its recipe: leave it out; {known} can"
         )
     return limits
@@ -226,9 +225,9 @@ def named_data(options: argparse.Namespace, name: str, columns: list[str] | None
     files = getattr(options, name)
     data: dict[str, Any] = {"file": ",".join(files) if files else None, **given}
     if options.data and name == "train" and any(data.values()):
-        raise ValueError(f"--train and --data {options.data} both name examples to train on: leave one of them out")
+        raise Error(f"--train and --data {options.data} both name examples to train on: leave one of them out")
     if (languages := getattr(options, "languages", None)) and not options.data:
-        raise ValueError(f"--languages {languages} are those of a named data set: give --data, or leave it out")
+        raise Error(f"--languages {languages} are those of a named data set: give --data, or leave it out")
     if options.data and not any(data.values()):
         data |= {"name": options.data, "languages": languages, "split": name}
     if columns:

@@ -11,6 +11,7 @@ from regard.cli.options import positive, split_changes
 from regard.cli.precision import add_precision
 from regard.cli.progress import counting, say
 from regard.cli.together import add_with, load_together
+from regard.errors import Error
 
 if TYPE_CHECKING:
     from regard.look.alignment import Reading
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     if options.align and reading is None:
         several = isinstance(translator.model, Ensemble)
         why = "several runs have no one alignment" if several else f"{options.run} has no attention to its source"
-        raise ValueError(f"{why}, so there is no alignment; leave --align out")
+        raise Error(f"{why}, so there is no alignment; leave --align out")
     texts: Iterable[str] = given or standard_input()
     alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
     with counting("sentences translated", len(given) or None) as done:
@@ -75,7 +76,7 @@ def standard_input(doing: str = "translating") -> Iterator[str]:
     from regard.data.files import decoded
 
     if sys.stdin is None:
-        raise ValueError("standard input is closed; name the texts after the run, or a file after <")
+        raise Error("standard input is closed; name the texts after the run, or a file after <")
     if sys.stdin.isatty():
         say(f"{doing} what you type, line by line; end with Ctrl-D")
     return decoded(sys.stdin.buffer, "standard input")
@@ -90,7 +91,7 @@ def chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
             if len(chunk) == size:
                 yield chunk
                 chunk = []
-    except ValueError:
+    except Error:
         if chunk:
             yield chunk
         raise

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.errors import Error
+
 Indices = NDArray[np.int64]
 
 POOL_BATCHES = 512
@@ -41,7 +43,7 @@ class Batches:
         if budget < 1 or (max_rows is not None and max_rows < 1):
             raise ValueError(f"a budget of {budget} tokens and {max_rows} rows is not allowed; both take at least 1")
         if not lengths or not len(lengths[0]):
-            raise ValueError("there are no examples to make batches of")
+            raise Error("there are no examples to make batches of")
         if len({len(side) for side in lengths}) > 1:
             raise ValueError(f"the sides have different numbers of examples: {[len(side) for side in lengths]}")
         self.lengths = [np.asarray(side, dtype=np.int32) for side in lengths]
@@ -138,7 +140,7 @@ def pad(rows: Sequence[NDArray[np.integer[Any]]], value: int) -> NDArray[np.int6
 def _check_longest(longest: NDArray[np.int32], budget: int) -> None:
     worst = int(longest.argmax())
     if longest[worst] > budget:
-        raise ValueError(
+        raise Error(
             f"example {worst} has {longest[worst]:,} tokens, more than a batch's budget of {budget:,}: "
             "drop such examples or raise the budget"
         )

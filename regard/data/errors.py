@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from regard.errors import Error
 
-class DataError(ValueError):
+
+class DataError(Error):
     """A file that is missing, damaged or not as promised; the message says where and what to do."""

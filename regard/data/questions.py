@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.files import DataError, Line, TableFile, column_of, existing, text_of
+from regard.errors import FileError, reading
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,12 @@ def open_questions(path: str | os.PathLike[str]) -> Iterable[Question]:
 
 def read_articles(path: Path) -> list[Any]:
     try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        with reading(path):
+            raw = path.read_bytes()
+        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
         data = json.loads(raw.decode("utf-8"))["data"]
+    except FileError:
+        raise
     except (ValueError, TypeError, KeyError, RecursionError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f'{path}: not the JSON of SQuAD, an object with a list "data" ({in_words(error)})') from None
     if not isinstance(data, list):

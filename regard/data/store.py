@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from regard.data.files import DataError
 from regard.data.store_files import OFFSET, VERSION, SideWriter, header, side_files, write_header
+from regard.errors import writing
 
 HEADER = "store.json"
 CHUNK_TOKENS = 1 << 18
@@ -44,6 +45,13 @@ def write_store(
     the new one or none. `fingerprint` says what the ids mean, usually with which tokenizer they were made.
     """
     folder = Path(folder)
+    with writing(folder):
+        return _write_store(folder, rows, vocabulary, sides, fingerprint)
+
+
+def _write_store(
+    folder: Path, rows: Iterable[Sequence[Sequence[int]]], vocabulary: int, sides: int, fingerprint: str
+) -> Store:
     folder.mkdir(parents=True, exist_ok=True)
     parts = {name: folder / f"{name}.part" for side in range(sides) for name in side_files(side)}
     try:

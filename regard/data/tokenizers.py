@@ -29,6 +29,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from regard.config import nearest
 from regard.data.files import DataError
+from regard.errors import Error, writing
 
 PAD, START, END, UNKNOWN = range(4)
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
@@ -106,9 +107,9 @@ class Tokenizer:
         texts, encoders read them before the end and the start instead of between the start and the end.
         """
         if kind not in _TRAINERS:
-            raise ValueError(f"unknown kind of tokenizer {kind!r}: {nearest(str(kind), _TRAINERS)}")
+            raise Error(f"unknown kind of tokenizer {kind!r}: {nearest(str(kind), _TRAINERS)}")
         if size is not None and size <= len(SPECIALS):
-            raise ValueError(f"a vocabulary of {size} is not allowed; it takes more than {len(SPECIALS)} tokens")
+            raise Error(f"a vocabulary of {size} is not allowed; it takes more than {len(SPECIALS)} tokens")
         again = list(texts) if iter(texts) is texts else texts
         backend = _TRAINERS[kind](_Lower(again) if lower else again, size, progress or _silent)
         backend.add_special_tokens([*SPECIALS, MASK] if mask else list(SPECIALS))
@@ -191,7 +192,7 @@ class Tokenizer:
     def masked(self, text: str) -> list[tuple[int, int, int]]:
         """As `pieces`, of a text in which masks are written [MASK] or <mask>: each is one piece, the mask."""
         if self.mask is None:
-            raise ValueError("the tokenizer has no mask token (<mask> or [MASK]), so no word can be masked")
+            raise Error("the tokenizer has no mask token (<mask> or [MASK]), so no word can be masked")
         spaced = self.kind in ("char", "byte")  # else the space before a word belongs to the piece that is sought
         found: list[tuple[int, int, int]] = []
         at = 0
@@ -206,7 +207,7 @@ class Tokenizer:
         """(V, 2): the two pieces that each piece of BPE was merged of, -1 for one that was not merged."""
         model = json.loads(self._json)["model"]
         if model["type"] != "BPE":
-            raise ValueError(f"a {self.kind} tokenizer merges no pieces; splitting them takes bpe")
+            raise Error(f"a {self.kind} tokenizer merges no pieces; splitting them takes bpe")
         table = np.full((self.vocabulary, 2), -1, dtype=np.int64)
         for left, right in model["merges"]:
             ids = model["vocab"]
@@ -237,11 +238,12 @@ class Tokenizer:
         """Write beside and rename, so that a crash leaves the old file or the new one."""
         path = Path(path)
         beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            beside.write_text(self._json, encoding="utf-8")
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with writing(path):
+            try:
+                beside.write_text(self._json, encoding="utf-8")
+                beside.replace(path)
+            finally:
+                beside.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
@@ -391,7 +393,7 @@ def _byte(texts: Iterable[str], size: int | None, say: Progress) -> tokenizers.T
     """Every byte is a token: its id is the byte and four. Nothing is learnt."""
     whole = len(SPECIALS) + len(_BYTES)
     if size not in (None, whole):
-        raise ValueError(f"a byte tokenizer has {whole} tokens, not {size}; leave the size out")
+        raise Error(f"a byte tokenizer has {whole} tokens, not {size}; leave the size out")
     tokens = [*SPECIALS, *sorted(_BYTES, key=lambda letter: _BYTES[letter])]
     vocabulary = {token: i for i, token in enumerate(tokens)}
     return _byte_level(models.BPE(vocab=vocabulary, merges=[]), use_regex=False)

@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 
 import torch
 
+from regard.errors import Error
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -36,7 +38,7 @@ def side_by_side(work: Callable[[T], R], batches: Sequence[T], device: torch.dev
     try:
         yield from found
     except BrokenProcessPool:
-        raise ChildProcessError("a worker was killed before its batch was done: give smaller batches") from None
+        raise Error("a worker was killed before its batch was done: give smaller batches") from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

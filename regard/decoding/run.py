@@ -10,6 +10,7 @@ from regard.decoding.hypothesis import Hypothesis, ranked
 from regard.decoding.options import Decoding
 from regard.decoding.single import single
 from regard.decoding.steps import Steps, look
+from regard.errors import Error
 from regard.models.base import SourceWriter, State, TextWriter, Writer
 from regard.nn.few import SEVERAL, pack
 
@@ -36,7 +37,7 @@ def decode(
     if len(start) == 0:
         return []
     if int(limits.min()) < 1:
-        raise ValueError(f"a limit of {int(limits.min())} tokens is not allowed; it takes at least 1")
+        raise Error(f"a limit of {int(limits.min())} tokens is not allowed; it takes at least 1")
     if isinstance(model, Writer) and len(start) * max(options.beam, options.nbest) >= SEVERAL:
         pack(model)
     prefix = start.new_empty(len(start), 0)
@@ -117,8 +118,8 @@ def starts(start: Tensor | int, state: State) -> Tensor:
 def check_vocabulary(size: int, end: int, options: Decoding) -> None:
     """Something must always be left to choose: an end that exists, or a word that is not blocked."""
     if not 0 <= end < size:
-        raise ValueError(f"the end token {end} is not in the vocabulary of {size}")
+        raise Error(f"the end token {end} is not in the vocabulary of {size}")
     if options.no_repeat and options.min_length - options.no_repeat >= size - 1:
-        raise ValueError(
+        raise Error(
             f"{size} words do not give {options.min_length} tokens of which no {options.no_repeat} in a row come twice"
         )

@@ -18,6 +18,7 @@ from regard.decoding.options import Decoding
 from regard.decoding.reading import Reading
 from regard.decoding.single import chances, pick
 from regard.decoding.stream import Written, dice
+from regard.errors import Error
 from regard.models.base import TextWriter
 from regard.nn.topk import log_total
 
@@ -140,7 +141,7 @@ class Speculating:
 def check_rewinds(model: TextWriter) -> None:
     """What was proposed and not kept must be forgotten again."""
     if not model.rewinds:
-        raise ValueError(
+        raise Error(
             f"a model of kind {model.config.kind} with a recurrent state cannot write ahead or be written ahead for, "
             "since it cannot go back to an earlier token: leave the draft out"
         )

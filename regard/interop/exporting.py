@@ -25,6 +25,7 @@ from regard.checkpoint import (
 )
 from regard.config import ConfigError
 from regard.data.tokenizers import NAMES, Tokenizer
+from regard.errors import reading
 from regard.interop.family import Family, Fields
 from regard.interop.huggingface import EMBEDDING, FAMILIES, MODULES, POOLS, WEIGHTS
 from regard.interop.labellers import LABELLERS, above, label_fields
@@ -58,7 +59,6 @@ def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line:
     tensors = scattered(config, family.rules(config, Fields(fields, str(folder))), weights)
     headed = any(name.startswith(family.heads) for name in tensors) or isinstance(config, TextWriterConfig)
     prefixed = {family.full(name) if headed else name: tensor for name, tensor in tensors.items()}
-    folder.mkdir(parents=True, exist_ok=True)
     write_tensors(folder / WEIGHTS, prefixed, {"format": "pt"})
     write_tokenizer(folder, tokenizer, model, longest, "origin" in about)
     if isinstance(config, TextWriterConfig):
@@ -69,7 +69,9 @@ def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line:
 
 
 def check_free(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    with reading(folder):
+        taken = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    if taken:
         raise RunError(f"{folder} already holds something; name another folder, or remove it")
 
 

@@ -11,6 +11,7 @@ from regard.checkpoint import Run, RunError, Scale, keep_labels, write_tensors
 from regard.config import to_dict
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
+from regard.errors import writing
 from regard.interop import huggingface, llama2c, vocabularies
 from regard.interop.huggingface import Found
 from regard.models import Encoder, TextWriterConfig, TwoStream
@@ -43,7 +44,8 @@ def import_source(source: str | Path, run: str | Path, say: Say | None = None, t
         raise RunError(f"{folder.path} already holds something; name another --run, or remove it")
     found, tokenizer, form = read_source(path)
     purpose = purpose_of(found, task)
-    folder.path.mkdir(parents=True, exist_ok=True)
+    with writing(folder.path):
+        folder.path.mkdir(parents=True, exist_ok=True)
     tokenizer.save(folder.tokenizer_path)
     if found is None:
         return Imported(folder, None, 0, tokenizer)

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
+from regard.errors import reading
 from regard.interop.decoders import LLAMA
 from regard.interop.family import Fields
 from regard.interop.huggingface import Found, converted
@@ -56,7 +57,7 @@ def files_of(source: Path) -> tuple[Path, Path] | None:
 
 def sizes_of(path: Path) -> dict[str, int] | None:
     """What the header says; None where it is no such header, or the file is not as long as it says."""
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         head = file.read(HEADER.size)
     if len(head) < HEADER.size:
         return None
@@ -145,7 +146,8 @@ def read_tokenizer(path: Path, size: int) -> Tokenizer:
 
 def read_pieces(path: Path, size: int) -> list[tuple[str, float]]:
     """As many pieces as the model has rows, each with its score."""
-    data, place = path.read_bytes(), 4  # behind the length of the longest
+    with reading(path):
+        data, place = path.read_bytes(), 4  # behind the length of the longest
     pieces: list[tuple[str, float]] = []
     try:
         for _ in range(size):

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from regard.checkpoint import Run, load_both, write_text
 from regard.config import ConfigError
+from regard.errors import Error, writing
 from regard.interop.exporting import check_free, export_huggingface
 from regard.models import Encoder, EncoderModel, LabellerConfig, ModelConfig, TextWriter
 
@@ -26,7 +27,7 @@ def need(form: str, *packages: str) -> None:
     """Refuse where a package is missing that writes this form."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        raise ValueError(f"--to {form} takes the packages {', '.join(missing)}: pip install {' '.join(missing)}")
+        raise Error(f"--to {form} takes the packages {', '.join(missing)}: pip install {' '.join(missing)}")
 
 
 def export_ctranslate2(run: str | Path, out: str | Path, say: Say = lambda line: None) -> None:
@@ -91,8 +92,9 @@ def export_onnx(run: str | Path, out: str | Path, say: Say = lambda line: None) 
             verbose=False,
         )
     assert program is not None
-    folder.mkdir(parents=True, exist_ok=True)
-    program.save(folder / "model.onnx")
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        program.save(folder / "model.onnx")
     write_text(folder / "tokenizer.json", tokenizer.to_json())
     say(f"input_ids and attention_mask in, {result} out")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from regard import extensions
 from regard.config import nearest
+from regard.errors import Error
 
 if TYPE_CHECKING:
     from regard.lab.experiment import Experiment
@@ -34,7 +35,7 @@ def find(name: str) -> type[Experiment]:
     elif name not in Experiment.members:
         extensions.installed()
     if name not in Experiment.members:
-        raise ValueError(f"unknown experiment {name!r}: {nearest(name, EXPERIMENTS)}")
+        raise Error(f"unknown experiment {name!r}: {nearest(name, EXPERIMENTS)}")
     found = Experiment.members[name]
     assert issubclass(found, Experiment)
     return found

@@ -12,6 +12,7 @@ from typing import Any
 from regard import __version__
 from regard.checkpoint import Run, RunError, read_json, write_text
 from regard.config import to_dict
+from regard.errors import reading
 from regard.lab.experiment import Experiment, Outcome, Result, Say, Trial
 from regard.lab.report import write_report
 
@@ -71,8 +72,9 @@ def begin(experiment: Experiment, folder: Path, fresh: bool) -> None:
 
 def begun(folder: Path) -> dict[str, Any] | None:
     """The options with which the experiment in a folder was begun, None where there is nothing yet."""
-    if not folder.exists() or not any(folder.iterdir()):
-        return None
+    with reading(folder):
+        if not folder.exists() or not any(folder.iterdir()):
+            return None
     known = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
     if "lab" not in known:
         raise RunError(f"{folder} holds no experiment: choose another folder with --run")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from regard.config import Config
 from regard.data.pairs import Pair, spans
 from regard.data.words import words
+from regard.errors import Error
 from regard.models import Model
 
 Matrix = NDArray[np.float32]
@@ -42,7 +43,7 @@ def usual_reading(model: Model) -> Reading:
     """
     layers = cross_layers(model)
     if not layers:
-        raise ValueError("the model has no attention to its source, so there is no alignment to read")
+        raise Error("the model has no attention to its source, so there is no alignment to read")
     return Reading(layers[-2:][0], shift=1 if len(layers) > 1 else 0)
 
 

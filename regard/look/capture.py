@@ -16,6 +16,7 @@ from regard.data.given import checked_text, is_blank
 from regard.data.pairs import Pair
 from regard.data.readable import readable
 from regard.decoding import Decoding, translate
+from regard.errors import Error
 from regard.look.alignment import alignment_error_rate, cross_layers
 from regard.look.expecting import expectations
 from regard.look.labelling import described_layer, look_at_labels
@@ -64,7 +65,7 @@ def look(
     heads = chosen_heads(subject, without)
     if isinstance(subject.model, TextLabeller):
         if target is not None:
-            raise ValueError("a classifier reads one text and writes none; leave the second out")
+            raise Error("a classifier reads one text and writes none; leave the second out")
         if mask:
             check_masks(subject)
         return look_at_labels(subject, text, second, heads, layers)
@@ -105,18 +106,18 @@ def chosen_heads(subject: Subject, without: Sequence[str]) -> dict[str, set[int]
     """ "decoder.3.cross.5" or "3.5" → layer names and heads."""
     names = subject.model.attention_names()
     if without and not names:
-        raise ValueError(f"{without[0]!r} names no head: this model has no attention")
+        raise Error(f"{without[0]!r} names no head: this model has no attention")
     found: dict[str, set[int]] = {}
     for text in without:
         place, _, head = text.rpartition(".")
         pattern = f"*.{place}.*" if place.isdecimal() else place
         matching = fnmatch.filter(names, pattern)
         if not head.isdecimal() or not matching:
-            raise ValueError(f"{text!r} names no head; heads are written LAYER.HEAD: {nearest(place, names)}")
+            raise Error(f"{text!r} names no head; heads are written LAYER.HEAD: {nearest(place, names)}")
         for name in matching:
             count = subject.model.heads(name)
             if int(head) >= count:
-                raise ValueError(f"{text!r}: {name} has heads 0 to {count - 1}")
+                raise Error(f"{text!r}: {name} has heads 0 to {count - 1}")
             found.setdefault(name, set()).add(int(head))
     return found
 
@@ -158,7 +159,7 @@ def capture(
     if isinstance(subject.model, SourceWriter):
         sides, pair = translated(subject, text, target, beam)
     elif target is not None:
-        raise ValueError(f"a model of kind {subject.family!r} writes no target; leave the target out")
+        raise Error(f"a model of kind {subject.family!r} writes no target; leave the target out")
     elif subject.reader is not None:
         side, masks = read_texts(subject, text, second, mask)
         sides = {"text": side}
@@ -261,7 +262,7 @@ def described(subject: Subject, name: str, heads: int) -> Layer:
     side = next((side for side, other in subject.stacks.items() if other == stack), None)
     if side is None:
         kind = subject.model.config.kind
-        raise ValueError(f"a model of kind {kind!r} attends to several texts at once: it cannot be looked at yet")
+        raise Error(f"a model of kind {kind!r} attends to several texts at once: it cannot be looked at yet")
     return Layer(name, stack, int(index), role, side, "source" if role == "cross" else side, heads)
 
 
@@ -315,6 +316,6 @@ def alignment(
     known = list(pair.alignment) if gold is None else [(int(s), int(t)) for s, t in gold]
     for s, t in known:
         if not (0 <= s < len(source.words) and 0 <= t < len(target.words)):
-            raise ValueError(f"the gold link {s}-{t} is outside of {len(source.words)} and {len(target.words)} words")
+            raise Error(f"the gold link {s}-{t} is outside of {len(source.words)} and {len(target.words)} words")
     error = alignment_error_rate([links], [known]) if known else None
     return Alignment(reading.layer, reading.shift, links, known or None, error)

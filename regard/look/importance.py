@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import torch
 
+from regard.errors import Error
 from regard.look.capture import behind_masks, run
 from regard.look.expecting import follows
 from regard.look.records import Look
@@ -38,7 +39,7 @@ def log_prob_without(subject: Subject, look: Look, off: dict[str, set[int]]) -> 
     """Of what the look shows as written, with these heads silent."""
     head = subject.head
     if head is None:
-        raise ValueError("a model without an output layer gives no probabilities to lose")
+        raise Error("a model without an output layer gives no probabilities to lose")
     with silenced(subject.model, off):
         hidden = run(subject, look.sides)
         if look.masks:

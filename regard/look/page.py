@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from regard.errors import Error
 from regard.look.records import POOLED_WORDS, Look
 from regard.page.bundle import frame, look_page
 
@@ -28,12 +29,12 @@ def write_png(look: Look, path: Path, layer: str | None = None, head: int | None
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ValueError("pictures need matplotlib: pip install 'regard[plots]'") from error
+        raise Error("pictures need matplotlib: pip install 'regard[plots]'") from error
     if layer is None and look.alignment is not None:
         rows, columns = look.sides["target"].words, look.sides["source"].words
         name, weights = look.alignment.layer, look.arrays["alignment"][0]
     elif not look.layers:
-        raise ValueError("this model has no attention to draw")
+        raise Error("this model has no attention to draw")
     else:
         pooled = look.verdicts and POOLED_WORDS in look.arrays  # the words of a text say more than its sentences
         shown = look.map(layer or (POOLED_WORDS if pooled else look.layers[-1].name), head, words)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from regard.config import kinds, nearest
+from regard.errors import Error
 from regard.look.records import PositionPicture
 from regard.nn.context import Context
 from regard.nn.init import Xavier
@@ -36,10 +37,10 @@ def picture(kind: str, length: int = 64, width: int = 64, heads: int = 4) -> Pos
     """One scheme for so many places, vectors of this width, and heads of the same width."""
     known = schemes()
     if kind not in known:
-        raise ValueError(f"there is no position scheme {kind!r}: {nearest(kind, known)}")
+        raise Error(f"there is no position scheme {kind!r}: {nearest(kind, known)}")
     for name, value, most in (("length", length, LONGEST), ("width", width, WIDEST), ("heads", heads, MOST_HEADS)):
         if not 1 <= value <= most:
-            raise ValueError(f"{name} {value} is not between 1 and {most}")
+            raise Error(f"{name} {value} is not between 1 and {most}")
     with torch.random.fork_rng():
         torch.manual_seed(SEED)
         position = known[kind]().build(HeadDims(width, heads, heads, width, width)).eval()

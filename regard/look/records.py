@@ -16,6 +16,7 @@ import safetensors
 import safetensors.numpy
 
 from regard.config import nearest
+from regard.errors import Error
 from regard.look.parts import (
     Alignment,
     Array,
@@ -83,10 +84,10 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         plain = json.loads(header["__metadata__"]["look"])
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"this is no look ({error})") from error
+        raise Error(f"this is no look ({error})") from error
     version = plain.pop("version", None)
     if version != VERSION:
-        raise ValueError(f"this look has version {version!r}; this program reads version {VERSION}")
+        raise Error(f"this look has version {version!r}; this program reads version {VERSION}")
     return plain, {name: array.astype(np.float32) for name, array in arrays.items()}
 
 
@@ -144,10 +145,10 @@ class Look(Record):
         maps: dict[str, Layer | Rollout] = {entry.name: entry for entry in self.layers}
         maps.update({entry.name: entry for entry in self.rollout})
         if name not in maps:
-            raise ValueError(f"this look has no map {name!r}: {nearest(name, maps)}")
+            raise Error(f"this look has no map {name!r}: {nearest(name, maps)}")
         weights = self.arrays[name]
         if head is not None and not 0 <= head < len(weights):
-            raise ValueError(f"{name} has heads 0 to {len(weights) - 1}, not {head}")
+            raise Error(f"{name} has heads 0 to {len(weights) - 1}, not {head}")
         chosen = weights.mean(0) if head is None else weights[head]
         rows, columns = self.sides[maps[name].rows], self.sides[maps[name].columns]
         if not words:
@@ -161,9 +162,9 @@ class Look(Record):
             layer.name: layer for layer in self.layers if layer.role == "self" and looks_back(self.arrays[layer.name])
         }
         if not own:
-            raise ValueError("this model has no attention to earlier words")
+            raise Error("this model has no attention to earlier words")
         if name is not None and name not in own:
-            raise ValueError(f"no layer {name!r} looks at earlier words: {nearest(name, own)}")
+            raise Error(f"no layer {name!r} looks at earlier words: {nearest(name, own)}")
         chosen = own[name or list(own)[-1]]
         side = self.sides[chosen.rows]
         groups = in_words(side) if words else [[place] for place in range(len(side.tokens))]

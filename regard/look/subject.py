@@ -15,6 +15,7 @@ from regard.data.pairs import Pair
 from regard.data.roles import Roles, roles
 from regard.data.tokenizers import Tokenizer
 from regard.data.words import words as words_in
+from regard.errors import Error
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
 from regard.look.parts import Side
 from regard.look.records import Look
@@ -126,7 +127,7 @@ class Subject:
             return {"text": "decoder"}
         if self.reader is not None:
             return {"text": "encoder"}
-        raise ValueError(f"a model of kind {self.model.config.kind!r} without an encoder cannot be looked at yet")
+        raise Error(f"a model of kind {self.model.config.kind!r} without an encoder cannot be looked at yet")
 
     def start_of(self, side: Side) -> int | None:
         """The place of the token that stands for the whole text, where an encoder reads one."""
@@ -147,7 +148,7 @@ class Subject:
     def side(self, name: str, text: str, words: Sequence[str] | None = None) -> Side:
         """A text as the model reads it on this side."""
         if not text.strip():
-            raise ValueError(f"the {name} is empty: there is nothing to look at")
+            raise Error(f"the {name} is empty: there is nothing to look at")
         pieces = self.tokenizer.pieces(text)
         return self.framed(name, text, [i for i, _, _ in pieces], [(s, e) for _, s, e in pieces], words)
 
@@ -176,9 +177,7 @@ class Subject:
         whole = [*before, *ids, *after]
         longest = min(self.model.longest or LONGEST, LONGEST)
         if len(whole) > longest:
-            raise ValueError(
-                f"the {name} has {len(whole)} tokens with its specials; at most {longest} can be looked at"
-            )
+            raise Error(f"the {name} has {len(whole)} tokens with its specials; at most {longest} can be looked at")
         words = list(words_in(text) if words is None else words)
         inside = membership([(i, *place) for i, place in zip(ids, places, strict=True)], text, words)
         word_of = [int(column.argmax()) if column.any() else None for column in inside.T]

@@ -9,6 +9,7 @@ import numpy as np
 
 from regard.data import tagged
 from regard.data.tokenizers import MASKED
+from regard.errors import Error
 from regard.look.parts import Masked, Side
 from regard.look.subject import LONGEST, Subject
 from regard.models import EncoderModel
@@ -66,34 +67,34 @@ def given(subject: Subject, text: str, second: str | None) -> list[str]:
     roles = subject.roles
     check_second(subject, second)
     if second is None and roles.least > 1:
-        raise ValueError(f"this run reads two texts, a {' and a '.join(roles.names)}: give the second too")
+        raise Error(f"this run reads two texts, a {' and a '.join(roles.names)}: give the second too")
     texts = [text] if second is None else [text, second]
     for name, one in zip(roles.names, texts, strict=False):
         if not one.strip():
-            raise ValueError(f"the {name} is empty: there is nothing to look at")
+            raise Error(f"the {name} is empty: there is nothing to look at")
     return [" ".join(tagged.words_in(one)) for one in texts] if subject.task == "tag" else texts
 
 
 def check_second(subject: Subject, second: str | None) -> None:
     if second is not None and not subject.roles.two:
-        raise ValueError("this run reads one text at a time; leave the second out")
+        raise Error("this run reads one text at a time; leave the second out")
 
 
 def check_masks(subject: Subject) -> None:
     """Whether the model finds masked words."""
     if not isinstance(subject.model, EncoderModel):
-        raise ValueError(
+        raise Error(
             f"a model of kind {subject.model.config.kind!r} finds no masked words; a run of regard pretrain mlm does"
         )
     if subject.model.head is None:
-        raise ValueError("this encoder has no output layer, so it finds no masked words: take the mask out of the text")
+        raise Error("this encoder has no output layer, so it finds no masked words: take the mask out of the text")
     if subject.tokenizer.mask is None:
-        raise ValueError("the tokenizer has no mask token (<mask> or [MASK]), so no word can be masked")
+        raise Error("the tokenizer has no mask token (<mask> or [MASK]), so no word can be masked")
 
 
 def checked(number: int, words: Sequence[str]) -> int:
     if not 0 <= number < len(words):
-        raise ValueError(f"there is no word {number} to mask: the words of the text count from 0 to {len(words) - 1}")
+        raise Error(f"there is no word {number} to mask: the words of the text count from 0 to {len(words) - 1}")
     return number
 
 
@@ -109,7 +110,7 @@ def framed(subject: Subject, lengths: Sequence[int]) -> list[int]:
     longest = min(subject.most or LONGEST, subject.model.longest or LONGEST, LONGEST)
     if len(frame) > longest:
         names = " and the ".join(subject.roles.names[: len(lengths)])
-        raise ValueError(
+        raise Error(
             f"the {names} {'has' if len(lengths) == 1 else 'have'} {len(frame)} tokens with the special ones; at most "
             f"{longest} can be looked at"
         )

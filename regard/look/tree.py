@@ -11,6 +11,7 @@ import torch
 
 from regard.data.batches import pad
 from regard.decoding import Decoding, Hypothesis, translate
+from regard.errors import Error
 from regard.look.capture import row
 from regard.look.subject import Subject
 from regard.models import SourceWriter
@@ -22,7 +23,7 @@ def beam_tree(subject: Subject, text: str, search: Decoding) -> dict[str, Any]:
     `nbest` hypotheses, best first, each with its leaf."""
     model = subject.model
     if not isinstance(model, SourceWriter):
-        raise ValueError(f"a model of kind {subject.family!r} does not translate")
+        raise Error(f"a model of kind {subject.family!r} does not translate")
     source = row(subject, subject.side("source", text))
     found = translate(model, source, None, search, start=subject.tokenizer.start, end=subject.tokenizer.end)[0]
     endings = [[*one.tokens, subject.tokenizer.end] if one.finished else list(one.tokens) for one in found]

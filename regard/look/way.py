@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regard.errors import Error
 from regard.look.capture import Captured, capture
 from regard.look.parts import Array
 from regard.look.records import Way
@@ -41,7 +42,7 @@ def way(subject: Subject, text: str, target: str | None = None, place: int = -1,
 def counted(place: int, length: int, side: str) -> int:
     """From the end where it is negative."""
     if not -length <= place < length:
-        raise ValueError(f"place {place} is not one of the {length} tokens of the {side}, which count from 0")
+        raise Error(f"place {place} is not one of the {length} tokens of the {side}, which count from 0")
     return place % length
 
 
@@ -58,7 +59,7 @@ def follow(
     """Add the stages of one stack, the `number`-th that the input passes."""
     layers = getattr(subject.body, stack, None)
     if not isinstance(layers, StackLayers):
-        raise ValueError(f"a model of kind {subject.model.config.kind!r} has no blocks to follow a token through")
+        raise Error(f"a model of kind {subject.model.config.kind!r} has no blocks to follow a token through")
     notes = seen.seen.notes
     arrays[f"{stack}.embedding"] = plain(notes["embedding"][number][0, place])
     arrays[f"{stack}.input"] = plain(notes[f"{stack}.input"][-1][0, place])

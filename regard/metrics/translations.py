@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from regard.data.words import unspaced, words
+from regard.errors import Error
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
@@ -66,7 +67,7 @@ def tokenised_bleu(hypotheses: Sequence[str], references: Sequence[str], languag
     try:
         from sacremoses import MosesTokenizer
     except ImportError as error:
-        raise ValueError("sacremoses is not installed: pip install 'regard[scores]'") from error
+        raise Error("sacremoses is not installed: pip install 'regard[scores]'") from error
     from sacrebleu.metrics.bleu import BLEU
 
     moses = MosesTokenizer(lang=language)

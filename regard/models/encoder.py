@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regard.config import ConfigError
 from regard.data.tokenizers import Tokenizer
+from regard.errors import Error
 from regard.models.base import Model, TextReader, TextReaderConfig
 from regard.nn.block import Stack
 from regard.nn.context import Context, Memory
@@ -107,14 +108,14 @@ class EncoderModel(TextReader):
     def pooled(self, memory: Memory) -> Tensor:
         """(B, D): one vector per sequence."""
         if self.pool is None:
-            raise ValueError("this model has no pooling; give its config one, such as pool='first'")
+            raise Error("this model has no pooling; give its config one, such as pool='first'")
         vector: Tensor = self.pool(memory.states, memory.keep)
         return vector
 
     def follows(self, memory: Memory) -> Tensor:
         """(B, 2): logits of that the second text followed the first, and of that it did not. arXiv:1810.04805"""
         if self.relation is None:
-            raise ValueError("this model does not judge whether texts follow one another (relation)")
+            raise Error("this model does not judge whether texts follow one another (relation)")
         logits: Tensor = self.relation(self.pooled(memory))
         return logits
 

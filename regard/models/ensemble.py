@@ -10,6 +10,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from regard.errors import Error
 from regard.models.base import SourceWriter, State
 from regard.nn.context import Memory
 from regard.nn.heads import Head
@@ -26,7 +27,7 @@ class Ensemble(SourceWriter):
         super().__init__(models[0].config)
         sizes = [model.config.vocabulary for model in models]
         if len(set(sizes)) > 1:
-            raise ValueError(f"models of {' and '.join(map(str, sizes))} words cannot write together")
+            raise Error(f"models of {' and '.join(map(str, sizes))} words cannot write together")
         self.members = nn.ModuleList(models)
         self.head = MeanHead([model.head for model in models], [model.config.width for model in models])
 

@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 import torch
 from torch import Tensor, nn
 
+from regard.errors import Error
 from regard.nn.heads import Head
 from regard.nn.linear import Table
 
@@ -29,7 +30,7 @@ def choose_device(name: str = "auto") -> torch.device:
     if name == "auto":
         return torch.device(next(kind for kind, available in there.items() if available))
     if not there[name]:
-        raise ValueError(f"device {name}: this machine or this build of torch has none; take auto or cpu")
+        raise Error(f"device {name}: this machine or this build of torch has none; take auto or cpu")
     return torch.device(name)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from regard.config import ConfigError, Count, Part, Rate
+from regard.errors import Error
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.dropout import Dropout
@@ -70,7 +71,7 @@ class TokenEmbeddingLayer(Embedding):
         if self.segments is not None:
             x = x + segment_vectors(self.segments, tokens.new_zeros(()) if segments is None else segments)
         elif segments is not None:
-            raise ValueError("segments were given, but this model's embedding has none")
+            raise Error("segments were given, but this model's embedding has none")
         if self.norm is not None:
             x = self.norm(x)
         dropped: Tensor = self.dropout(x)
@@ -90,7 +91,7 @@ def segment_vectors(table: Table, segments: Tensor) -> Tensor:
     try:
         found: Tensor = table(segments)
     except IndexError:
-        raise ValueError(
+        raise Error(
             f"segment {int(segments.max())} was given, but this model's embedding has {table.num_embeddings}: "
             "the tokenizer and the model do not belong together"
         ) from None

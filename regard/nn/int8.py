@@ -12,6 +12,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
+from regard.errors import Error
 from regard.nn.crossentropy import capped
 from regard.nn.heads import Head, LinearOutput
 from regard.nn.linear import Linear
@@ -27,7 +28,7 @@ def quantise(model: M) -> M:
     """Turn the matrices of a model into bytes, in place; it can be used from then on, but neither trained nor saved."""
     device = next(model.parameters()).device
     if device.type != "cpu":
-        raise ValueError(f"int8 is for CPUs, the model is on {device}: leave it out, or take --device cpu")
+        raise Error(f"int8 is for CPUs, the model is on {device}: leave it out, or take --device cpu")
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
             if isinstance(child, Linear) and child.called:

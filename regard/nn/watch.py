@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import nearest
+from regard.errors import Error
 from regard.nn.context import Silence, Value, silence_of, silences, watcher_of, watchers
 
 
@@ -40,7 +41,7 @@ class Seen(dict[str, list[Tensor]]):
     def last(self, name: str) -> Tensor:
         """The weights of the newest call of one layer."""
         if name not in self:
-            raise ValueError(f"no weights of {name!r} were seen: {nearest(name, self)}")
+            raise Error(f"no weights of {name!r} were seen: {nearest(name, self)}")
         return self[name][-1]
 
 
@@ -65,7 +66,7 @@ def watch(model: nn.Module, *layers: str, notes: Iterable[str] = ()) -> Iterator
     names = attention_names(model)
     for pattern in layers:
         if not fnmatch.filter(names, pattern):
-            raise ValueError(f"no attention layer is called {pattern!r}: {nearest(pattern, names)}")
+            raise Error(f"no attention layer is called {pattern!r}: {nearest(pattern, names)}")
     seen = Seen(model, *layers, notes=notes)
     token = watchers.set((*watchers.get(), seen))
     try:
@@ -83,7 +84,7 @@ def silenced(model: nn.Module, heads: Mapping[str, Collection[int]]) -> Iterator
     names = attention_names(model)
     for name in heads:
         if name not in names:
-            raise ValueError(f"no attention layer is called {name!r}: {nearest(name, names)}")
+            raise Error(f"no attention layer is called {name!r}: {nearest(name, names)}")
     token = silences.set((*silences.get(), Silence(model, heads)))
     try:
         yield
@@ -104,5 +105,5 @@ def attention_names(model: nn.Module) -> list[str]:
     """The names under which the attention layers of a model are watched, from first to last."""
     names: Callable[[], list[str]] | None = getattr(model, "attention_names", None)
     if names is None:
-        raise ValueError(f"{type(model).__name__} is not a model of this library, so it cannot be watched")
+        raise Error(f"{type(model).__name__} is not a model of this library, so it cannot be watched")
     return names()

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from regard import __version__
+from regard.errors import Error
 from regard.studio.answers import COMPUTED, problems
 from regard.studio.errors import RefusalError
 from regard.studio.runs import BrokenRunError, read_config
@@ -60,6 +61,6 @@ def described(studio: Studio, stopper: Stopper, run: str | None, preset: str | N
         model = from_dict(ModelConfig, read_config(folder)["model"], "model")
     except (OSError, BrokenRunError) as error:
         raise RefusalError(409, f"{run}: {error}") from error
-    except ValueError as error:
+    except Error as error:
         raise RefusalError(409, f"{run}: its config.json cannot be read by this version: {error}") from error
     return describe(model).to_dict()

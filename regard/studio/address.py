@@ -5,6 +5,8 @@ from __future__ import annotations
 import ipaddress
 import socket
 
+from regard.errors import Error
+
 BACKLOG = 1024
 ELSEWHERE = "192.0.2.1"  # an address of nobody's, from RFC 5737: asking for the way to it sends nothing
 
@@ -24,7 +26,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (socket.gaierror, OverflowError, UnicodeError):
-        raise ValueError(f"--host {host} --port {port}: there is no such address") from None
+        raise Error(f"--host {host} --port {port}: there is no such address") from None
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -32,7 +34,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
-        raise ValueError(f"port {port} of {host} cannot be used ({error.strerror}); choose another --port") from error
+        raise Error(f"port {port} of {host} cannot be used ({error.strerror}); choose another --port") from error
     return listener
 
 

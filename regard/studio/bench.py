@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 
+from regard.errors import Error
 from regard.studio.errors import RefusalError, unreadable_file
 from regard.studio.limits import Limits
 from regard.studio.stopping import StoppedError, Stopper
@@ -180,7 +181,7 @@ def translated(work: Callable[[], T], too_long: Callable[[], RefusalError]) -> T
         raise too_long() from None
     except RunError as error:
         raise RefusalError(409, str(error)) from error
-    except ValueError as error:
+    except Error as error:
         raise RefusalError(422, str(error)) from error
     except OSError as error:
         raise unreadable_file(error) from error

@@ -72,8 +72,12 @@ def handle_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, error: Exception) -> JSONResponse:
         """The server's log has the rest."""
-        sentence = f"the studio made a mistake ({type(error).__name__}); its log says where"
-        return RefusalError(500, sentence).response(request.url.path)
+        return bug(error).response(request.url.path)
+
+
+def bug(error: Exception) -> RefusalError:
+    """A mistake of the program's: whatever is no `regard.Error`."""
+    return RefusalError(500, f"the studio made a mistake ({type(error).__name__}); its log says where")
 
 
 def unreadable_file(error: OSError) -> RefusalError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from regard.errors import Error
+
 if TYPE_CHECKING:
     from regard.decoding import Decoding
     from regard.studio.schemas import GenerateRequest
@@ -20,7 +22,7 @@ def generate(loaded: Loaded, asked: GenerateRequest) -> Iterator[dict[str, Any]]
 
     writer, family = loaded.writer, loaded.subject.family
     if writer is None:
-        raise ValueError(f"a model of kind {family!r} does not write on from a prompt; take a language model")
+        raise Error(f"a model of kind {family!r} does not write on from a prompt; take a language model")
     tokenizer, prompt = writer.tokenizer, writer.read(asked.prompt, long="refuse")
     count = min(asked.max_tokens, writer.context + 1 - len(prompt))
     written: list[int] = []

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from regard.studio.bench import Emit
 from regard.studio.completions import Completion, CompletionRequest, joined
-from regard.studio.errors import RefusalError
+from regard.studio.errors import RefusalError, bug
 from regard.studio.runs import Standing
 from regard.studio.stopping import Stopper
 from regard.studio.studio import Studio
@@ -71,6 +71,9 @@ async def events(items: AsyncIterator[Any]) -> AsyncIterator[bytes]:
             yield event(json.dumps(item, ensure_ascii=False))
     except RefusalError as refusal:  # too late for a status
         yield event(json.dumps(refusal.as_openai(), ensure_ascii=False))
+    except Exception as error:
+        yield event(json.dumps(bug(error).as_openai(), ensure_ascii=False))
+        raise
     yield event("[DONE]")
 
 

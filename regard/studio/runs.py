@@ -11,6 +11,7 @@ from typing import Any
 
 from regard.config import nearest
 from regard.data.roles import roles
+from regard.errors import Error
 from regard.studio.errors import RefusalError
 from regard.studio.metrics import Newest, is_number, newest, tidy
 
@@ -30,7 +31,7 @@ READERS = (*ENCODERS, "recurrent-encoder", "lstmn-encoder", "bilm")  # of a text
 INATTENTIVE = ("recurrent-encoder", "bilm")  # the readers among them that attend to nothing
 
 
-class BrokenRunError(ValueError):
+class BrokenRunError(Error):
     """A run folder that cannot be read; the message says why."""
 
 

@@ -12,6 +12,7 @@ import webbrowser
 from pathlib import Path
 from urllib.parse import quote
 
+from regard.errors import Error
 from regard.studio.address import address_of, is_loopback, listen
 
 SHORTEST = 16  # letters of a token that cannot be guessed
@@ -38,7 +39,7 @@ def run(runs: Path, token: str | None, listener: socket.socket, address: str, op
 
         from regard.studio.app import make_app
     except ImportError as error:
-        raise ValueError(f"the studio needs more than is installed ({error}): pip install 'regard[studio]'") from error
+        raise Error(f"the studio needs more than is installed ({error}): pip install 'regard[studio]'") from error
 
     class Server(uvicorn.Server):
         """Says where it is when it is there."""
@@ -66,9 +67,9 @@ def run(runs: Path, token: str | None, listener: socket.socket, address: str, op
 
 def check_folder(runs: Path) -> None:
     if (runs / "config.json").exists():
-        raise ValueError(f"{runs} is a run itself; name the folder that it lies in: --runs {runs.parent}")
+        raise Error(f"{runs} is a run itself; name the folder that it lies in: --runs {runs.parent}")
     if runs.exists() and not runs.is_dir():
-        raise ValueError(f"{runs} is no folder")
+        raise Error(f"{runs} is no folder")
 
 
 def chosen_token(host: str, token: str | None) -> str | None:
@@ -76,5 +77,5 @@ def chosen_token(host: str, token: str | None) -> str | None:
     if token is None:
         return None if is_loopback(host) else secrets.token_urlsafe(24)
     if len(token) < SHORTEST:
-        raise ValueError(f"a token of {len(token)} letters can be guessed; it takes at least {SHORTEST}")
+        raise Error(f"a token of {len(token)} letters can be guessed; it takes at least {SHORTEST}")
     return token

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from regard.errors import Error
 from regard.studio.runs import Runs, Version, version_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Shelf:
             self.runs.check_inside(folder, deeply=True)
             return load(folder)
         except Exception as error:
-            if not isinstance(error, ValueError):
+            if not isinstance(error, Error):
                 logging.getLogger(__name__).exception("the run %s cannot be loaded", folder.name)
             raise RunError(f"{folder.name} cannot be used: {self.runs.hide_root(str(error))}") from error
 

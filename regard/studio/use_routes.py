@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from regard.studio.answers import COMPUTED, problems
 from regard.studio.bench import Emit
-from regard.studio.errors import RefusalError
+from regard.studio.errors import RefusalError, bug
 from regard.studio.generation import generate
 from regard.studio.schemas import Done, GenerateRequest, Problem, Token, TranslateRequest, Translations
 from regard.studio.stopping import Stopper
@@ -70,6 +70,9 @@ async def lines(items: AsyncIterator[Any]) -> AsyncIterator[bytes]:
             yield json.dumps(item, ensure_ascii=False).encode() + b"\n"
     except RefusalError as refusal:  # too late for a status
         yield Problem(error=refusal.sentence).model_dump_json().encode() + b"\n"
+    except Exception as error:
+        yield Problem(error=bug(error).sentence).model_dump_json().encode() + b"\n"
+        raise
 
 
 def translate(studio: Studio, stopper: Stopper, asked: TranslateRequest) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from regard.checkpoint import (
     write_text,
 )
 from regard.config import Config, ConfigError, Count, Positive, Size, nearest
+from regard.errors import Error
 from regard.models import Model
 from regard.nn.block import StackLayers
 from regard.nn.device import DeviceName, Precision, autocast, put_random_state, random_state
@@ -76,7 +77,7 @@ class Training(Config):
     tensorboard: bool = False
 
 
-class TrainingError(ValueError):
+class TrainingError(Error):
     """Training cannot go on; the message says at which step and from where to resume."""
 
 

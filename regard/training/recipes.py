@@ -23,6 +23,7 @@ from regard.config import (
     to_dict,
 )
 from regard.data.catalogue import data_set, data_sets
+from regard.errors import reading
 from regard.models import ModelConfig, TextModelConfig, TextReaderConfig, WriterConfig
 from regard.tasks import OBJECTIVES
 from regard.tasks.base import TaskConfig
@@ -193,7 +194,8 @@ RecipeLoader.add_implicit_resolver(
 
 def read_file(path: str | Path) -> dict[str, Any]:
     try:
-        given = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=RecipeLoader)
+        with reading(path):
+            given = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=RecipeLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is no recipe: {' '.join(str(error).split())}") from None
     if not isinstance(given, dict):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from regard.checkpoint import write_text
+from regard.errors import Error, writing
 
 Record = dict[str, Any]  # {"event": "step" | "validation" | …, "step": int, …} with JSON values only
 Listen = Callable[[Record], None]
@@ -31,10 +32,12 @@ class JsonLines:
         lines = [] if after is None or not path.exists() else path.read_text(encoding="utf-8").splitlines()
         kept = [line for line in lines if _step(line) is not None and (_step(line) or 0) <= (after or 0)]
         write_text(path, "".join(f"{line}\n" for line in kept))
+        self.path = path
         self.file: TextIO = open(path, "a", encoding="utf-8", buffering=1)  # noqa: SIM115
 
     def __call__(self, record: Record) -> None:
-        self.file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        with writing(self.path):
+            self.file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
     def close(self) -> None:
         self.file.close()
@@ -73,7 +76,7 @@ class TensorBoard:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError as error:
-            raise ValueError("tensorboard is not installed: pip install 'regard[logging]'") from error
+            raise Error("tensorboard is not installed: pip install 'regard[logging]'") from error
         self.writer: Any = SummaryWriter(str(folder), purge_step=None if after is None else after + 1)
 
     def __call__(self, record: Record) -> None:

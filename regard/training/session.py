@@ -30,6 +30,7 @@ from regard.checkpoint import (
 )
 from regard.config import Config, ConfigError, change, fields_of, from_dict, nearest, needs, to_dict
 from regard.data.growing import begun
+from regard.errors import Error
 from regard.models import Model, ModelConfig
 from regard.nn.device import choose_device
 from regard.nn.lowrank import merge
@@ -72,7 +73,7 @@ def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
     write_recipe(run, recipe)  # at once, so that a run can be resumed that was stopped while preparing
     try:
         return _train(run, recipe, resume=None)
-    except ValueError as error:
+    except Error as error:
         if begun(run.path / TOKENS):  # a part of the corpus is done: it may have taken its time
             raise RunError(f"{error}; then go on with --resume") from error
         if not run.metrics_path.exists():  # it never came to training, so there is nothing to keep or to resume

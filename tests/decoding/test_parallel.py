@@ -13,6 +13,7 @@ import torch
 
 from regard.decoding import parallel
 from regard.decoding.parallel import even, forkable, side_by_side
+from regard.errors import Error
 
 CPU = torch.device("cpu")
 
@@ -100,7 +101,7 @@ def test_a_killed_worker_is_told_of_instead_of_waited_for(two: None, number: int
             os.kill(os.getpid(), number)
         return batch
 
-    with pytest.raises(ChildProcessError, match="give smaller batches"):
+    with pytest.raises(Error, match="give smaller batches"):
         list(side_by_side(die, range(4), CPU))
 
 

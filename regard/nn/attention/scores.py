@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Size
+from regard.errors import Error
 from regard.nn.attention.kernel import Kernel, KernelConfig, per_head, spread
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
@@ -88,7 +89,7 @@ class LocationKernel(Kernel):
         places = context.key_positions
         reach = int(places.max()) + 1
         if reach > length:
-            raise ValueError(f"{reach} keys are more than the {length} places that location-based attention knows")
+            raise Error(f"{reach} keys are more than the {length} places that location-based attention knows")
         scores = per_head(q, self.weight[..., :reach])  # (B, H, T, reach)
         if places.dim() == 1:
             return scores[..., places]

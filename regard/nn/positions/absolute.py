@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from regard.config import ConfigError, Positive, Size
+from regard.errors import Error
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.linear import Table
@@ -137,7 +138,7 @@ class LearnedPosition(AbsolutePosition):
     def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
         length = self.table.num_embeddings
         if reach > length and (reach := int(positions.max()) + 1) > length:  # padding may have made it seem longer
-            raise ValueError(f"a sequence of {reach} tokens is longer than the learned position table of {length}")
+            raise Error(f"a sequence of {reach} tokens is longer than the learned position table of {length}")
         places: Tensor = self.table(positions)
         return places
 

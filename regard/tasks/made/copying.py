@@ -16,6 +16,7 @@ from torch import Tensor
 from regard.checkpoint import Run, load_model
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
+from regard.errors import Error
 from regard.models import Model, ModelConfig, Turing, TuringModel
 from regard.nn.device import for_use
 from regard.nn.watch import watch
@@ -154,9 +155,9 @@ class Copier:
         """A sequence of vectors of bits (L, bits), of any length, as the machine gives it back."""
         sequence = np.asarray(bits)
         if sequence.ndim != 2 or sequence.shape[1] != self.bits or not len(sequence):
-            raise ValueError(f"the sequence has shape {sequence.shape}; this machine copies (length, {self.bits}) bits")
+            raise Error(f"the sequence has shape {sequence.shape}; this machine copies (length, {self.bits}) bits")
         if not np.isin(sequence, (0, 1)).all():
-            raise ValueError("a sequence to copy holds zeros and ones alone")
+            raise Error("a sequence to copy holds zeros and ones alone")
         return self([sequence.astype(np.uint8)])[0]
 
     @torch.no_grad()

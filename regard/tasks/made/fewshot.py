@@ -19,6 +19,7 @@ from regard.data.batches import Batches, pad
 from regard.data.catalogue import data_set
 from regard.data.examples import LabelledData
 from regard.data.tokenizers import PAD, UNKNOWN, Tokenizer
+from regard.errors import Error
 from regard.models import FewShot, FewShotModel, Model, ModelConfig, TextReaderConfig
 from regard.models.fewshot import CentroidLearner, SnailLearner
 from regard.nn.device import for_use
@@ -216,7 +217,7 @@ class FewShotClassifier:
         """`classify({"place": ["Where is Rome ?"], "date": ["When did it end ?"]}, ["Where am I ?"])`."""
         ways = self.model.config.ways
         if len(examples) != ways or not all(examples.values()):
-            raise ValueError(f"{len(examples)} classes with examples; this model was trained to tell {ways} apart")
+            raise Error(f"{len(examples)} classes with examples; this model was trained to tell {ways} apart")
         names = list(examples)
         turns = max(len(own) for own in examples.values())  # one of each class in turn, as far as there are
         shown = [(own[i], names.index(name)) for i in range(turns) for name, own in examples.items() if i < len(own)]

@@ -16,6 +16,7 @@ from regard.config import nearest
 from regard.data.given import checked_texts, refuse_blank
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
+from regard.errors import Error
 from regard.models import EncoderModel, TextReader, reader_in
 from regard.models.base import last_real
 from regard.models.encoder import own_segments
@@ -44,7 +45,7 @@ class Embedder:
 
     def __init__(self, model: TextReader, tokenizer: Tokenizer, pool: str = "mean", longest: int | None = None) -> None:
         if pool not in POOLS:
-            raise ValueError(f"unknown pooling {pool!r}: {nearest(pool, POOLS)}")
+            raise Error(f"unknown pooling {pool!r}: {nearest(pool, POOLS)}")
         self.model, self.tokenizer, self.pool = model, tokenizer, pool
         self.longest = min(longest or LONGEST, model.longest or LONGEST)
 

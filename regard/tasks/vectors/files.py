@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from regard.checkpoint import replacing
 
 HEADER = 128  # bytes of a .npy file before its values; it is padded to this, so that it can be written last
 MAGIC = b"\x93NUMPY\x01\x00"
@@ -25,18 +26,12 @@ def writing(path: Path | None, width: int) -> Iterator[Write | None]:
     if path is None:
         yield None
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            if path.suffix == ".npy":
-                with _array(file, width) as write:
-                    yield write
-            else:
-                yield lambda texts, vectors: _objects(file, texts, vectors)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as beside, beside.open("wb") as file:
+        if path.suffix == ".npy":
+            with _array(file, width) as write:
+                yield write
+        else:
+            yield lambda texts, vectors: _objects(file, texts, vectors)
 
 
 @contextmanager

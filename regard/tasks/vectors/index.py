@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from regard.checkpoint import RunError, read_json, weights_of, write_text
 from regard.data.files import DataError, existing
+from regard.errors import writing
 from regard.tasks.vectors.embedding import Embedder, Vectors
 
 HEADER, VECTORS, STARTS, NUMBERS = "index.json", "vectors.bin", "starts.bin", "numbers.bin"
@@ -119,7 +120,8 @@ def open_index(
         say(f"{reason}: it is made anew")
     elif not make:
         raise RunError(f"{folder} holds no index yet; make it without --reuse")
-    return write_index(folder, lines, embedder, precision, marks, say, done)
+    with writing(folder):
+        return write_index(folder, lines, embedder, precision, marks, say, done)
 
 
 def is_index(folder: Path) -> bool:

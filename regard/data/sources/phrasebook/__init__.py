@@ -24,6 +24,7 @@ from regard.data.pairs import Pair
 from regard.data.sources.phrasebook.draw import Draw
 from regard.data.sources.phrasebook.finish import english_side, finished
 from regard.data.sources.phrasebook.sentences import long_sentence, sentence
+from regard.errors import Error
 
 LANGUAGES = ("en", "fr")
 SPLITS = ("train", "valid", "test", "long", "recombined")
@@ -42,9 +43,9 @@ def part_of(source: str) -> str:
 def phrasebook(split: str = "train", count: int | None = None, seed: int = 0) -> Iterator[Pair]:
     """Pairs of a split, without end if no count is given; the same seed gives the same pairs."""
     if split not in SPLITS:
-        raise ValueError(f"unknown split {split!r}: {nearest(split, SPLITS)}")
+        raise Error(f"unknown split {split!r}: {nearest(split, SPLITS)}")
     if count is not None and count < 0:
-        raise ValueError(f"count {count} is negative")
+        raise Error(f"count {count} is negative")
     return islice(_pairs(split, seed), count)
 
 
