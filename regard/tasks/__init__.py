@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from pathlib import Path
 from typing import Any
+
+from regard.tasks.registry import register
 
 TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "translate": "sentences into another language",
@@ -18,17 +18,13 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "fewshot": "classes of texts, from a few examples of each",
     "lm": "write on from a text",
 }
+__all__ = ["OBJECTIVES", "TASKS", "load", "register"]
+
 OBJECTIVES = {  # what `regard pretrain` takes
     "mlm": "find masked words, for BERT and RoBERTa",
     "plm": "predict tokens in any order, for XLNet",
     "bilm": "predict tokens from both sides, for ELMo",
 }
-
-
-def register() -> None:
-    """Import every task, so that recipes can name it by its kind."""
-    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
-        importlib.import_module(module.name)
 
 
 def load(run: str | Path, int8: bool = False) -> Any:

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 from torch import Tensor
 
-from regard import tasks
 from regard.checkpoint import Run, RunError
 from regard.config import ConfigError, Part, from_dict
 from regard.data.batches import Batches
 from regard.models import Model, ModelConfig, TextReaderConfig
 from regard.page.records import Section
+from regard.tasks.registry import register
 
 Say = Callable[[str], None]  # takes one line of progress
 
@@ -69,7 +69,7 @@ K = TypeVar("K", bound=TaskConfig)
 
 def task_of(run: Run, kind: type[K], use: str) -> K:
     """The task that a run was trained for; a run of another kind is refused: it is of no `use` here."""
-    tasks.register()  # so that a run of any task is understood
+    register()  # so that a run of any task is understood
     if "task" not in run.read_config():
         raise RunError(
             f"{run.path} holds a model without a task, which cannot {use} yet; "

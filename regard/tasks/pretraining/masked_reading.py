@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -32,9 +32,6 @@ from regard.tasks.pretraining.passages import (
 )
 from regard.tasks.writing.translator import padded
 
-if TYPE_CHECKING:
-    from regard.tasks.pretraining.mlm import MaskedWords
-
 SEED = 1  # of what is hidden where it is measured: the same at every step and in every run
 ROWS = 32  # that are measured at once
 SAMPLES = 5
@@ -53,10 +50,29 @@ class Reading:
     relations: Tensor | None
 
 
+class HowToMask(Protocol):
+    """What the task says of its passages and of what is hidden in them."""
+
+    @property
+    def context(self) -> int: ...
+
+    @property
+    def chance(self) -> float: ...
+
+    @property
+    def whole_words(self) -> bool: ...
+
+    @property
+    def next_sentence(self) -> bool: ...
+
+    @property
+    def short(self) -> float: ...
+
+
 class MaskedReader:
     """Makes passages of texts, and of passages what the model reads: as the task says, with its tokenizer."""
 
-    def __init__(self, config: MaskedWords, tokenizer: Tokenizer) -> None:
+    def __init__(self, config: HowToMask, tokenizer: Tokenizer) -> None:
         self.config, self.tokenizer = config, tokenizer
         self.masking = Masking(tokenizer, config.chance, config.whole_words)
 

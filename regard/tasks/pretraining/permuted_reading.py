@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -24,9 +24,6 @@ from regard.tasks.pretraining.passages import TEXT_FRAME, Row, Rows, sentences, 
 from regard.tasks.pretraining.permuting import Permuting
 from regard.tasks.writing.translator import padded
 
-if TYPE_CHECKING:
-    from regard.tasks.pretraining.plm import PermutedWords
-
 SEED = 1  # of what is predicted where it is measured: the same at every step and in every run
 ROWS = 32  # that are measured at once
 SAMPLES = 5
@@ -44,10 +41,29 @@ class Predicted:
     places: Tensor  # (N, 2): row and column of each
 
 
+class HowToPermute(Protocol):
+    """What the task says of its rows and of what is predicted in them."""
+
+    @property
+    def context(self) -> int: ...
+
+    @property
+    def parts(self) -> int: ...
+
+    @property
+    def memory(self) -> int: ...
+
+    @property
+    def share(self) -> int: ...
+
+    @property
+    def span(self) -> int: ...
+
+
 class PermutedReader:
     """Makes rows of texts, and of rows what the model predicts: as the task says, with its tokenizer."""
 
-    def __init__(self, config: PermutedWords, tokenizer: Tokenizer) -> None:
+    def __init__(self, config: HowToPermute, tokenizer: Tokenizer) -> None:
         self.config, self.tokenizer = config, tokenizer
         self.permuting = Permuting(tokenizer, config.share, config.span)
 
