@@ -75,7 +75,7 @@ def add(verbs: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Order:
+class GenerateOptions:
     """What is asked of a language model, but for the prompts."""
 
     writer: Generator
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     writer = precise(load_generator(options.run), options)
     if options.draft is not None:
         writer = writer.helped_by(precise(load_generator(options.draft), options), options.ahead or AHEAD)
-    order, kept = Order(writer, search, options), search.beam == 1  # a beam has no text before its end
+    order, kept = GenerateOptions(writer, search, options), search.beam == 1  # a beam has no text before its end
     if options.prompt is None and sys.stdin is not None and sys.stdin.isatty():
         from regard.cli.conversation import converse
 
@@ -148,7 +148,7 @@ def chosen(options: argparse.Namespace, rest: list[str]) -> Decoding:
     return chosen_drawing(**changes)
 
 
-def show(order: Order, prompt: str, stopped: Callable[[], bool]) -> None:
+def show(order: GenerateOptions, prompt: str, stopped: Callable[[], bool]) -> None:
     """One prompt: as it is written, where it is a single text."""
     if order.search.beam > 1 or order.search.nbest > 1 or order.options.json:
         (texts,) = order.whole([prompt], stopped)
@@ -165,7 +165,7 @@ def show(order: Order, prompt: str, stopped: Callable[[], bool]) -> None:
         print(flush=True)
 
 
-def tell(order: Order, prompt: str, text: Continuation) -> None:
+def tell(order: GenerateOptions, prompt: str, text: Continuation) -> None:
     """One text that is whole."""
     if not order.options.json:
         print(scored(order, text), end="") if order.options.scores else print(prompt + text.text)
@@ -177,7 +177,7 @@ def tell(order: Order, prompt: str, text: Continuation) -> None:
     sys.stdout.flush()
 
 
-def scored(order: Order, text: Piece | Continuation) -> str:
+def scored(order: GenerateOptions, text: Piece | Continuation) -> str:
     """A line for each token."""
     named = ((one.log_prob, order.writer.tokenizer.token(one.token)) for one in text.tokens)
     return "".join(f"{log_prob:.4f}\t{json.dumps(token, ensure_ascii=False)}\n" for log_prob, token in named)

@@ -40,7 +40,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """Where the columns of a TSV file stand: names, cells counted from 0, and whether its first line is a header."""
 
     columns: Names
@@ -48,13 +48,13 @@ class Layout:
     header: bool = False
 
 
-def layout(cells: Sequence[str], wanted: Names | None, known: Known, path: str) -> Layout:
+def layout(cells: Sequence[str], wanted: Names | None, known: Known, path: str) -> ColumnLayout:
     """Of a TSV file whose first line has these cells; `wanted` are the columns that were asked for, by name or number,
     which must be there."""
     if wanted is not None and all(name.isdecimal() for name in wanted):
         if "0" in wanted:
             raise DataError(f"{path}: no column 0: columns are counted from 1")
-        return Layout(tuple(f"column {name}" for name in wanted), tuple(int(name) - 1 for name in wanted))
+        return ColumnLayout(tuple(f"column {name}" for name in wanted), tuple(int(name) - 1 for name in wanted))
     if wanted is not None:
         for name in wanted:
             if name not in cells:
@@ -65,12 +65,12 @@ def layout(cells: Sequence[str], wanted: Names | None, known: Known, path: str) 
                 )
     names = wanted or known.among(cells)
     if names is not None:
-        return Layout(names, tuple(cells.index(name) for name in names), header=True)
+        return ColumnLayout(names, tuple(cells.index(name) for name in names), header=True)
     for form in known.bare:
         if form.fits(cells):
-            return Layout(form.columns, form.places)
+            return ColumnLayout(form.columns, form.places)
     usual = known.names[-1]
-    return Layout(usual, tuple(range(len(usual))))
+    return ColumnLayout(usual, tuple(range(len(usual))))
 
 
 def is_number(text: str) -> bool:

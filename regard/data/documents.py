@@ -55,7 +55,7 @@ class Document:
             begin = end
 
     def parted(self, ranges: Sequence[Range]) -> Document:
-        return Part(self.name, partial(self.between, ranges), self, tuple(ranges))
+        return DocumentPart(self.name, partial(self.between, ranges), self, tuple(ranges))
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class FileDocument(Document):
 
 
 @dataclass(frozen=True)
-class Part(Document):
+class DocumentPart(Document):
     """Some ranges of a document."""
 
     whole: Document

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.config import nearest
-from regard.data.columns import Layout
+from regard.data.columns import ColumnLayout
 from regard.data.errors import DataError
 
 LONGEST_CELL = 1 << 28  # characters
@@ -20,7 +20,7 @@ Line = Mapping[str, Any]  # of a table: its cells by column
 Rows = Iterator[tuple[int, Line | None]]
 
 
-def tsv(lines: Iterable[str], path: Path, where: Layout, needed: int | None) -> Rows:
+def tsv(lines: Iterable[str], path: Path, where: ColumnLayout, needed: int | None) -> Rows:
     header, columns, places = where.header, where.columns, where.places
     for number, line in enumerate(lines, 1):
         if not line.strip():

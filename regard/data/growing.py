@@ -31,7 +31,7 @@ class DiskError(DataError):
 
 
 @dataclass(frozen=True)
-class Done:
+class DonePart:
     """Behind a part: what it was made of, and rows, tokens of each side and bytes of text up to here."""
 
     mark: str
@@ -55,7 +55,7 @@ class GrowingStore:
 
     def __init__(self, folder: Path, vocabulary: int, sides: int, fingerprint: str, made: str = "") -> None:
         self.folder, self.vocabulary, self.sides, self.fingerprint = folder, vocabulary, sides, fingerprint
-        self.done: list[Done] = []
+        self.done: list[DonePart] = []
         self._names = [name for side in range(sides) for name in side_files(side)]
         self._about = {"vocabulary": vocabulary, "sides": sides, "fingerprint": fingerprint, "made": made}
         self._stack = ExitStack()
@@ -81,7 +81,7 @@ class GrowingStore:
     def keep(self, count: int) -> None:
         """Go back to behind the first so many parts."""
         self.done = self.done[:count]
-        last = self.done[-1] if self.done else Done("", 0, (0,) * self.sides, 0)
+        last = self.done[-1] if self.done else DonePart("", 0, (0,) * self.sides, 0)
         self.rows, self.size = last.rows, last.size
         width = id_type(self.vocabulary).itemsize
         for number, file in enumerate(self._files):
@@ -112,7 +112,7 @@ class GrowingStore:
                 writer.flush()
             tokens = tuple(writer.tokens for writer in self._writers)
             self.rows, self.size = self._writers[0].rows, self.size + size
-            self.done.append(Done(mark, self.rows, tokens, self.size))
+            self.done.append(DonePart(mark, self.rows, tokens, self.size))
             self._journal.write(json.dumps(asdict(self.done[-1])) + "\n")
             self._journal.flush()
         except OSError as error:
@@ -133,7 +133,7 @@ class GrowingStore:
             raise self._full(error) from None
         return Store.open(self.folder)
 
-    def _recorded(self) -> list[Done]:
+    def _recorded(self) -> list[DonePart]:
         """The parts of the journal that the files hold; none where it is of other rows."""
         try:
             lines = (self.folder / JOURNAL).read_text(encoding="utf-8").splitlines()
@@ -141,18 +141,18 @@ class GrowingStore:
                 return []
         except (OSError, ValueError):
             return []
-        done: list[Done] = []
+        done: list[DonePart] = []
         for line in lines[1:]:
             try:
                 fields = json.loads(line)
-                done.append(Done(fields["mark"], fields["rows"], tuple(fields["tokens"]), fields["size"]))
+                done.append(DonePart(fields["mark"], fields["rows"], tuple(fields["tokens"]), fields["size"]))
             except (ValueError, KeyError, TypeError):  # a crash cut it off
                 break
         while done and not self._holds(done[-1]):
             done.pop()
         return done
 
-    def _holds(self, last: Done) -> bool:
+    def _holds(self, last: DonePart) -> bool:
         width = id_type(self.vocabulary).itemsize
         needed = [
             wanted

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regard.decoding.hypothesis import Hypothesis, ranked, scored
 from regard.decoding.options import Decoding
-from regard.decoding.steps import Outlook, Steps, look
+from regard.decoding.steps import Outlook, StepModel, look
 from regard.models.base import State, Writer
 from regard.nn.topk import NEVER
 
@@ -20,7 +20,7 @@ MOST_BRANCHES = 8  # hypotheses that share a row of the cache; the work of wider
 
 
 def beam_search(
-    model: Steps, first: Outlook, state: State, end: int, options: Decoding, limits: Tensor
+    model: StepModel, first: Outlook, state: State, end: int, options: Decoding, limits: Tensor
 ) -> list[list[Hypothesis]]:
     """Go on from what may be each sentence's first token; `nbest` hypotheses for each, best first."""
     beams = Beams(first.logits, end, options, limits)

@@ -11,7 +11,7 @@ from regard.models.base import TextWriter
 from regard.nn.topk import exact
 
 
-class Reading:
+class Prefix:
     """The tokens that a model has read and its state after them. A text that begins otherwise is read from there on."""
 
     def __init__(self, model: TextWriter) -> None:

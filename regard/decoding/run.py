@@ -9,7 +9,7 @@ from regard.decoding.beam import beam_search, candidates
 from regard.decoding.hypothesis import Hypothesis, ranked
 from regard.decoding.options import Decoding
 from regard.decoding.single import single
-from regard.decoding.steps import Steps, look
+from regard.decoding.steps import StepModel, look
 from regard.errors import Error
 from regard.models.base import SourceWriter, State, TextWriter, Writer
 from regard.nn.few import SEVERAL, pack
@@ -17,7 +17,7 @@ from regard.nn.few import SEVERAL, pack
 
 @torch.inference_mode()  # calls are quicker than under `no_grad`; what outlives it must be made outside of it
 def decode(
-    model: Steps,
+    model: StepModel,
     state: State,
     start: Tensor | int,
     end: int,

@@ -10,7 +10,7 @@ from torch import Tensor
 from regard.decoding.filters import forbid, narrow, penalise
 from regard.decoding.hypothesis import Hypothesis, scored
 from regard.decoding.options import Decoding
-from regard.decoding.steps import Outlook, Steps, look
+from regard.decoding.steps import Outlook, StepModel, look
 from regard.models.base import State
 from regard.nn.topk import exact, log_total
 
@@ -18,7 +18,7 @@ Dice = torch.Generator | Sequence[torch.Generator] | None  # for all rows, or on
 
 
 def single(
-    model: Steps,
+    model: StepModel,
     ahead: Outlook | Tensor,
     state: State,
     end: int,

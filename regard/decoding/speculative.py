@@ -15,7 +15,7 @@ from torch import Tensor
 
 from regard.decoding.filters import forbid, penalise
 from regard.decoding.options import Decoding
-from regard.decoding.reading import Reading
+from regard.decoding.reading import Prefix
 from regard.decoding.single import chances, pick
 from regard.decoding.stream import Written, dice
 from regard.errors import Error
@@ -29,7 +29,7 @@ class Sight:
     """What one model has in sight of a text: its first token and the last ones, as `Writing` lets it slide."""
 
     def __init__(self, model: TextWriter, window: int | None) -> None:
-        self.reading, self.first, self.slides = Reading(model), 1, window is not None
+        self.reading, self.first, self.slides = Prefix(model), 1, window is not None
         self.most = model.longest if window is None else min(window, model.longest or window)
 
     def room(self, text: Sequence[int]) -> int | None:

@@ -13,7 +13,7 @@ from regard.models.base import State, Writer
 from regard.nn.topk import exact, likeliest, log_total
 
 
-class Steps(Protocol):
+class StepModel(Protocol):
     """A model that reads tokens (B, T) and tells the logits (B, V) of what follows."""
 
     def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]: ...
@@ -43,7 +43,7 @@ class Outlook:
 
 
 def look(
-    model: Steps,
+    model: StepModel,
     tokens: Tensor,
     state: State,
     prefix: Tensor,

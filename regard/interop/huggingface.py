@@ -32,7 +32,7 @@ POOLS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}  #
 
 
 @dataclass
-class Found:
+class ForeignModel:
     """A model from elsewhere: our config and weights, how many tokens it reads, what else is worth keeping, which
     tensors were left out; and of one that gives labels, their names and the tasks it may be for."""
 
@@ -73,7 +73,7 @@ class Shards(Mapping[str, Tensor]):
         return len(self.places)
 
 
-def read_model(folder: Path) -> Found:
+def read_model(folder: Path) -> ForeignModel:
     """The model of a folder; what it lacks, has too much or has otherwise is said."""
     path = folder / "config.json"
     values = read_object(path)
@@ -106,7 +106,7 @@ def open_weights(folder: Path, family: Family) -> Shards:
     raise DataError(f"{folder} has no weights: {WEIGHTS} is missing")
 
 
-def converted(family: Family, given: Fields, tensors: Mapping[str, Tensor], where: str) -> Found:
+def converted(family: Family, given: Fields, tensors: Mapping[str, Tensor], where: str) -> ForeignModel:
     """Our config and weights of theirs."""
     given.check(family.fixed)
     config = family.config(given, tensors.keys())
@@ -120,7 +120,7 @@ def converted(family: Family, given: Fields, tensors: Mapping[str, Tensor], wher
     idle = [name for name in others if re.fullmatch(family.idle, name)]
     unread = [name for name in others if re.fullmatch(family.unread, name)]
     weights = gathered(config, rules, tensors, tensors.keys() - {*copies, *idle, *unread}, where)
-    return Found(family.kind, config, weights, family.longest(given), unread=sorted(unread))
+    return ForeignModel(family.kind, config, weights, family.longest(given), unread=sorted(unread))
 
 
 def same_tensor(tensors: Mapping[str, Tensor], name: str, other: str) -> bool:

@@ -13,7 +13,7 @@ from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.errors import writing
 from regard.interop import huggingface, llama2c, vocabularies
-from regard.interop.huggingface import Found
+from regard.interop.huggingface import ForeignModel
 from regard.models import Encoder, TextWriterConfig, TwoStream
 
 Say = Callable[[str], None]
@@ -61,7 +61,7 @@ def import_source(source: str | Path, run: str | Path, say: Say | None = None, t
     return Imported(folder, found.family, sum(weight.numel() for weight in found.weights.values()), tokenizer)
 
 
-def read_source(path: Path) -> tuple[Found | None, Tokenizer, str]:
+def read_source(path: Path) -> tuple[ForeignModel | None, Tokenizer, str]:
     """The model, its tokenizer, and in which form they came."""
     if path.is_dir() and (path / "config.json").exists():
         found = huggingface.read_model(path)
@@ -76,7 +76,7 @@ def read_source(path: Path) -> tuple[Found | None, Tokenizer, str]:
     return None, vocabularies.made(vocabularies.read_file(path), str(path)), "tokenizer"
 
 
-def purpose_of(found: Found | None, task: str | None) -> str | None:
+def purpose_of(found: ForeignModel | None, task: str | None) -> str | None:
     """The task of a model that gives labels. One that gives a single score tells how two texts relate."""
     tasks = () if found is None else found.tasks
     if found is not None and len(found.labels) == 1:
@@ -86,13 +86,13 @@ def purpose_of(found: Found | None, task: str | None) -> str | None:
     return task or next(iter(tasks), None)
 
 
-def vocabulary(found: Found) -> int:
+def vocabulary(found: ForeignModel) -> int:
     text = found.config.text()
     assert text is not None
     return text.vocabulary
 
 
-def check_segments(found: Found, tokenizer: Tokenizer, where: Path) -> None:
+def check_segments(found: ForeignModel, tokenizer: Tokenizer, where: Path) -> None:
     """Refuse a tokenizer that closes texts for a model whose table has no row for the segment of their start."""
     there = getattr(getattr(found.config.text(), "embedding", None), "segments", 0)
     if tokenizer.closes and 0 < there < CLOSED:
@@ -102,7 +102,7 @@ def check_segments(found: Found, tokenizer: Tokenizer, where: Path) -> None:
         )
 
 
-def sections(found: Found, tokenizer: Tokenizer, purpose: str | None, origin: dict[str, str]) -> dict[str, Any]:
+def sections(found: ForeignModel, tokenizer: Tokenizer, purpose: str | None, origin: dict[str, str]) -> dict[str, Any]:
     """Of the run's config. What writes on from a text is a language model; what reads one finds masked words if it has
     a head, or predicts them in any order if it has two streams, and has no task without a head."""
     about: dict[str, Any] = {"model": to_dict(found.config), "tokenizer": tokenizer.fingerprint, "origin": origin}

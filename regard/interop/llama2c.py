@@ -23,7 +23,7 @@ from regard.data.tokenizers import Tokenizer
 from regard.errors import reading
 from regard.interop.decoders import LLAMA
 from regard.interop.family import Fields
-from regard.interop.huggingface import Found, converted
+from regard.interop.huggingface import ForeignModel, converted
 from regard.interop.rules import halves
 from regard.interop.vocabularies import made, splits
 
@@ -91,7 +91,7 @@ def layout(sizes: dict[str, int]) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield "lm_head.weight", (-sizes["vocabulary"], width)
 
 
-def read_model(path: Path) -> Found:
+def read_model(path: Path) -> ForeignModel:
     sizes = sizes_of(path)
     assert sizes is not None
     fields = {

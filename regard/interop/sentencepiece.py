@@ -27,7 +27,7 @@ UNKNOWN, ORDINARY = 2, 1  # types of pieces
 
 
 @dataclass(frozen=True)
-class Piece:
+class ScoredPiece:
     text: str
     score: float
     type: int
@@ -68,14 +68,14 @@ def normalizer(characters: bytes, about: Mapping[str, Any]) -> normalizers.Norma
     return normalizers.Sequence(steps)
 
 
-def read_pieces(data: bytes) -> tuple[list[Piece], bytes]:
+def read_pieces(data: bytes) -> tuple[list[ScoredPiece], bytes]:
     """The pieces by id, and the table of characters that are taken for others."""
-    pieces: list[Piece] = []
+    pieces: list[ScoredPiece] = []
     characters = b""
     for number, value in fields(data):
         if number == PIECES:
             found = dict(fields(value))
-            pieces.append(Piece(found[PIECE].decode("utf-8"), found.get(SCORE, 0.0), found.get(TYPE, ORDINARY)))
+            pieces.append(ScoredPiece(found[PIECE].decode("utf-8"), found.get(SCORE, 0.0), found.get(TYPE, ORDINARY)))
         elif number == NORMALIZER:
             characters = dict(fields(value)).get(CHARACTERS, b"")
         elif number == TRAINER and dict(fields(value)).get(MODEL_TYPE, UNIGRAM) != UNIGRAM:

@@ -13,13 +13,13 @@ from regard import __version__
 from regard.checkpoint import Run, RunError, read_json, write_text
 from regard.config import to_dict
 from regard.errors import reading
-from regard.lab.experiment import Experiment, Outcome, Result, Say, Trial
+from regard.lab.experiment import Experiment, ExperimentResult, Result, Say, Trial
 from regard.lab.report import write_report
 
 CONFIG, RESULT, RESULTS = "config.json", "result.json", "results.json"
 
 
-def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> Outcome:
+def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> ExperimentResult:
     """Run what is missing of an experiment, and write `results.json`, `figure.svg` and `report.html` into its folder.
 
     A folder that was begun with other options is refused, unless `fresh` says that it may be replaced.

@@ -29,10 +29,10 @@ from regard.lab.comparison import (
     sureness,
     uneven,
 )
-from regard.lab.experiment import Outcome, Results
+from regard.lab.experiment import ExperimentResult, Results
 from regard.lab.lengths import Group, by_length, evenly
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Contest, Interval, Score, compared, fall
+from regard.lab.statistics import Contest, Interval, SeedScores, compared, fall
 from regard.lab.translators import Translators
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, ReaderConfig
@@ -118,7 +118,7 @@ class Bottleneck(Translators, kind="bottleneck"):
 
     # --- what follows ---
 
-    def outcome(self, results: Results) -> Outcome:
+    def outcome(self, results: Results) -> ExperimentResult:
         groups = next(iter(results.values()))[0]["groups"]
         scores = {name: bleu_by_group(trials) for name, trials in results.items()}
         trained = [place for place, group in enumerate(groups) if group["trained"]]
@@ -174,7 +174,7 @@ class Bottleneck(Translators, kind="bottleneck"):
         }
         panels = [Card("BLEU by length of the source", self.chart(groups, bleu))]
         values = {"groups": groups, "contestants": found, "noise": noise(only(long, able))}
-        return Outcome([table], panels, conclusions, values)
+        return ExperimentResult([table], panels, conclusions, values)
 
     def chart(self, groups: Sequence[Mapping[str, object]], bleu: Mapping[str, Sequence[Interval]]) -> LineChart:
         series = [
@@ -186,7 +186,7 @@ class Bottleneck(Translators, kind="bottleneck"):
         return LineChart(series, "words of the source", "BLEU by length", names=names, from_zero=True, mark=mark)
 
 
-def against(scores: Mapping[str, Score], words: str) -> list[str]:
+def against(scores: Mapping[str, SeedScores], words: str) -> list[str]:
     """How much better than the fixed context the others are on the longest sentences."""
     if FIXED not in scores:
         return []

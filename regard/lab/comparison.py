@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.lab.experiment import Result, Results
-from regard.lab.statistics import Contest, Interval, Resampling, Score, bleu, compared
+from regard.lab.statistics import Contest, Interval, Resampling, SeedScores, bleu, compared
 from regard.page.records import Point
 
 FAIRNESS = ("parameters", "steps", "seconds")
@@ -45,7 +45,7 @@ def facts(trials: Sequence[Result]) -> dict[str, list[Any]]:
     return {key: [trial[key] for trial in trials] for key in ("parameters", "steps", "seconds", "pace", "loss")}
 
 
-def bleu_by_group(trials: Sequence[Result]) -> list[Score]:
+def bleu_by_group(trials: Sequence[Result]) -> list[SeedScores]:
     """The BLEU of each group of test sentences; those of one group are resampled alike for every contestant."""
     counts = np.array([trial["counts"] for trial in trials])  # (seeds, N, 10)
     ends = np.cumsum([group["sentences"] for group in trials[0]["groups"]])
@@ -56,22 +56,22 @@ def bleu_by_group(trials: Sequence[Result]) -> list[Score]:
 # --- what follows, in sentences ---------------------------------------------------------------------------------------
 
 
-def enough(scores: Mapping[str, Score], least: float = LEAST_BLEU) -> list[str]:
+def enough(scores: Mapping[str, SeedScores], least: float = LEAST_BLEU) -> list[str]:
     """Who learnt enough to be compared."""
     return [name for name, score in scores.items() if score.value >= least]
 
 
-def only(scores: Mapping[str, Score], names: Sequence[str]) -> dict[str, Score]:
+def only(scores: Mapping[str, SeedScores], names: Sequence[str]) -> dict[str, SeedScores]:
     return {name: score for name, score in scores.items() if name in names}
 
 
-def left_out(scores: Mapping[str, Score], names: Sequence[str], what: str = "BLEU") -> list[str]:
+def left_out(scores: Mapping[str, SeedScores], names: Sequence[str], what: str = "BLEU") -> list[str]:
     """A sentence about those that are not among these names, because they learnt too little."""
     out = [f"{name} ({score.value:.1f} {what})" for name, score in scores.items() if name not in names]
     return [f"{capitalised(listed(out))} learnt too little to be compared."] if out else []
 
 
-def ranked(scores: Mapping[str, Score], what: str, higher: bool = True) -> list[str]:
+def ranked(scores: Mapping[str, SeedScores], what: str, higher: bool = True) -> list[str]:
     """Who is best by a score, by how much the others are worse, and who cannot be told from the best."""
     if len(scores) < 2:
         return []
@@ -103,7 +103,7 @@ def about(sentence: str, one_seed: bool) -> str:
     return capitalised(f"in these runs {sentence}" if one_seed else sentence)
 
 
-def sureness(scores: Mapping[str, Score], unit: str, tested: str) -> list[str]:
+def sureness(scores: Mapping[str, SeedScores], unit: str, tested: str) -> list[str]:
     """What the intervals cover, and how small a difference is lost in the noise."""
     if not scores:
         return []
@@ -127,7 +127,7 @@ def sureness(scores: Mapping[str, Score], unit: str, tested: str) -> list[str]:
     return [" ".join(sentences)]
 
 
-def noise(scores: Mapping[str, Score]) -> dict[str, float] | None:
+def noise(scores: Mapping[str, SeedScores]) -> dict[str, float] | None:
     """The floor of a comparison, as `results.json` states it."""
     return vars(Contest(scores).noise()) if scores else None
 

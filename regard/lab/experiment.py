@@ -29,7 +29,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExperimentResult:
     """What an experiment found: tables, charts with their titles, sentences computed from the numbers, and the
     numbers themselves, by name."""
 
@@ -56,6 +56,6 @@ class Experiment(Part, family="experiment"):
         """Prepare in the experiment's folder, or find it prepared, and list what is to be tried."""
         raise TypeError(f"{type(self).__name__} is a family, not an experiment")
 
-    def outcome(self, results: Results) -> Outcome:
+    def outcome(self, results: Results) -> ExperimentResult:
         """What follows from the results: computed from them alone."""
         raise TypeError(f"{type(self).__name__} is a family, not an experiment")

@@ -27,10 +27,10 @@ from regard.lab.comparison import (
     sureness,
     uneven,
 )
-from regard.lab.experiment import Outcome, Results
+from regard.lab.experiment import ExperimentResult, Results
 from regard.lab.lengths import Group
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Contest, Score, compared
+from regard.lab.statistics import Contest, SeedScores, compared
 from regard.lab.translators import Translators
 from regard.models import EncoderDecoder, ModelConfig
 from regard.nn.positions import (
@@ -107,7 +107,7 @@ class OrderOfWords(Translators, kind="order"):
 
     # --- what follows ---
 
-    def outcome(self, results: Results) -> Outcome:
+    def outcome(self, results: Results) -> ExperimentResult:
         groups = {name: bleu_by_group(trials) for name, trials in results.items()}
         within, beyond = ({name: scores[place] for name, scores in groups.items()} for place in range(2))
         able = enough(within)
@@ -141,10 +141,10 @@ class OrderOfWords(Translators, kind="order"):
             for name, trials in results.items()
         }
         values = {"contestants": found, "noise": noise(only(within, able))}
-        return Outcome([table], [Card("BLEU by position scheme", chart)], conclusions, values)
+        return ExperimentResult([table], [Card("BLEU by position scheme", chart)], conclusions, values)
 
 
-def worth(scores: Mapping[str, Score]) -> list[str]:
+def worth(scores: Mapping[str, SeedScores]) -> list[str]:
     """Which schemes are better than none, which are not told from it, which are worse."""
     if NONE not in scores or len(scores) < 2:
         return []

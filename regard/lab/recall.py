@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.config import Config, ConfigError, Positive, Size
 from regard.lab.experiment import Results
-from regard.lab.statistics import RESAMPLED, Score
+from regard.lab.statistics import RESAMPLED, SeedScores
 from regard.models import Decoder, DecoderModel
 from regard.nn.losses import gathering
 from regard.training.optimisers import AdamW, scale_rates
@@ -64,7 +64,7 @@ class Learning(Config):
     warmup: Size = 50
 
 
-class Learner:
+class RecallLearner:
     """A model that learns the task; `step` is one step of as many as are planned."""
 
     def __init__(self, task: Recall, config: Decoder, learning: Learning, steps: int, seed: int) -> None:
@@ -115,16 +115,16 @@ class Learner:
         return [(int((right & (places == number)).sum()), int((places == number).sum())) for number in range(len(ends))]
 
 
-def recalled(results: Results) -> dict[str, list[Score]]:
+def recalled(results: Results) -> dict[str, list[SeedScores]]:
     """Of each contestant by distance: the accuracy in per cent; the questions are resampled."""
     random = np.random.default_rng(0)
-    found: dict[str, list[Score]] = {}
+    found: dict[str, list[SeedScores]] = {}
     for name, trials in results.items():
         counts = np.array([trial["recalled"] for trial in trials])  # (seeds, distances, 2)
         for right, asked in zip(counts[..., 0].T, counts[..., 1].T, strict=True):
             share = right / np.maximum(asked, 1)
             drawn = random.binomial(asked, share, size=(RESAMPLED, len(share))) / np.maximum(asked, 1)
-            found.setdefault(name, []).append(Score(100 * share, 100 * drawn.mean(1)))
+            found.setdefault(name, []).append(SeedScores(100 * share, 100 * drawn.mean(1)))
     return found
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from regard.checkpoint import write_text
 from regard.config import leaves, to_dict, to_json
-from regard.lab.experiment import Experiment, Outcome
+from regard.lab.experiment import Experiment, ExperimentResult
 from regard.page.chart import sheet
 from regard.page.html import html, page
 from regard.page.records import Cards, Code, Folded, Prose, Section, Table
 
 
-def text(outcome: Outcome) -> str:
+def text(outcome: ExperimentResult) -> str:
     """For a terminal."""
     parts = [f"{one.title}\n{aligned(one)}" for one in outcome.tables]
     return "\n\n".join([*parts, "\n".join(f"- {sentence}" for sentence in outcome.conclusions)])
@@ -46,7 +46,7 @@ def written(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def write_report(experiment: Experiment, outcome: Outcome, folder: Path) -> None:
+def write_report(experiment: Experiment, outcome: ExperimentResult, folder: Path) -> None:
     """`figure.svg`, which stands alone, and `report.html` with everything."""
     write_text(folder / "figure.svg", sheet([(card.title, html([card.content])) for card in outcome.panels]))
     sections = [

@@ -27,9 +27,9 @@ from regard.lab.comparison import (
     sureness,
     uneven,
 )
-from regard.lab.experiment import Outcome, Result, Results
+from regard.lab.experiment import ExperimentResult, Result, Results
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Contest, Interval, Resampling, Score, error_rate
+from regard.lab.statistics import Contest, Interval, Resampling, SeedScores, error_rate
 from regard.lab.translators import Translators
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau
@@ -94,7 +94,7 @@ class Scores(Translators, kind="scores"):
 
     # --- what follows ---
 
-    def outcome(self, results: Results) -> Outcome:
+    def outcome(self, results: Results) -> ExperimentResult:
         bleu = {name: bleu_by_group(trials)[0] for name, trials in results.items()}
         errors = {name: errors_of(trials) for name, trials in results.items() if trials[0]["links"]}
         paces = {name: 1000 * min(one["pace"] for one in trials) for name, trials in results.items()}
@@ -131,10 +131,10 @@ class Scores(Translators, kind="scores"):
             }
             for name, trials in results.items()
         }
-        return Outcome([table], panels, conclusions, {"contestants": found, "noise": noise(only(bleu, able))})
+        return ExperimentResult([table], panels, conclusions, {"contestants": found, "noise": noise(only(bleu, able))})
 
 
-def errors_of(trials: Sequence[Result]) -> Score:
+def errors_of(trials: Sequence[Result]) -> SeedScores:
     links = np.array([trial["links"] for trial in trials])  # (seeds, N, 2)
     return Resampling(links.shape[1])(error_rate, links)
 

@@ -63,7 +63,7 @@ def compared(difference: Interval) -> str:
 
 
 @dataclass(frozen=True)
-class Score:
+class SeedScores:
     """One quantity of one contestant: with each seed (S,), and the mean over seeds on each resampled test set (R,)."""
 
     seeds: Numbers
@@ -73,9 +73,9 @@ class Score:
     def value(self) -> float:
         return float(self.seeds.mean())
 
-    def __sub__(self, other: Score) -> Score:
+    def __sub__(self, other: SeedScores) -> SeedScores:
         """The change from one quantity of a contestant to another: with the same seeds, on the same test sets."""
-        return Score(self.seeds - other.seeds, self.resampled - other.resampled)
+        return SeedScores(self.seeds - other.seeds, self.resampled - other.resampled)
 
 
 class Resampling:
@@ -86,10 +86,10 @@ class Resampling:
         random = np.random.default_rng(seed)
         self.weights = random.multinomial(sentences, np.full(sentences, 1 / sentences), size=RESAMPLED)  # (R, N)
 
-    def __call__(self, score: Callable[[Numbers], Numbers], counts: Numbers) -> Score:
+    def __call__(self, score: Callable[[Numbers], Numbers], counts: Numbers) -> SeedScores:
         """A score of summed counts (…, C) → (…), from those of each seed and sentence (S, N, C)."""
         resampled = np.stack([score(self.weights @ one) for one in counts])  # (S, R)
-        return Score(np.asarray(score(counts.sum(1)), dtype=float), resampled.mean(0))
+        return SeedScores(np.asarray(score(counts.sum(1)), dtype=float), resampled.mean(0))
 
 
 # --- contestants beside each other ------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class Contest:
     With one seed of each only the test sentences are drawn: the intervals are those of these runs, not of the models.
     """
 
-    def __init__(self, scores: Mapping[str, Score], seed: int = 0) -> None:
+    def __init__(self, scores: Mapping[str, SeedScores], seed: int = 0) -> None:
         self.scores = scores
         self.seeds = np.array([len(one.seeds) for one in scores.values()])  # (K,)
         self.freedom = int((self.seeds - 1).sum())  # degrees of freedom of the variance of seeds

@@ -19,10 +19,10 @@ import torch
 from regard.checkpoint import read_json, write_text
 from regard.config import ConfigError, Positive, Size
 from regard.lab.comparison import about, enough, left_out, listed, only, point, ranked, said, sureness
-from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Trial
+from regard.lab.experiment import Experiment, ExperimentResult, Result, Results, Say, Trial
 from regard.lab.measuring import alone, chain, kept_bytes, reach, timed
 from regard.lab.pace import clock
-from regard.lab.recall import Learner, Learning, Recall, ranges, recalled
+from regard.lab.recall import Learning, Recall, RecallLearner, ranges, recalled
 from regard.lab.statistics import Contest, Interval, fall
 from regard.models import Decoder
 from regard.nn.attention import MixerConfig, MultiHead
@@ -112,7 +112,7 @@ class ThreeWays(Experiment, kind="three-ways"):
         if not path.exists():
             seconds = 0.0
             for mixer in self.learners().values():
-                learner = Learner(self.recall, self.model(mixer), self.learning, 100, seed=0)
+                learner = RecallLearner(self.recall, self.model(mixer), self.learning, 100, seed=0)
                 learner.step()
                 begun = clock(torch.device("cpu"))
                 for _ in range(TIMED):
@@ -139,7 +139,7 @@ class ThreeWays(Experiment, kind="three-ways"):
         return found
 
     def learnt(self, mixer: MixerConfig, seed: int, steps: int, place: Path) -> Result:
-        learner = Learner(self.recall, self.model(mixer), self.learning, steps, seed)
+        learner = RecallLearner(self.recall, self.model(mixer), self.learning, steps, seed)
         seconds = learner.learn()
         return {
             "steps": steps,
@@ -150,7 +150,7 @@ class ThreeWays(Experiment, kind="three-ways"):
 
     # --- what follows ---
 
-    def outcome(self, results: Results) -> Outcome:
+    def outcome(self, results: Results) -> ExperimentResult:
         measured = {name: trials[0] for name, trials in results.items()}
         learnt = {name: trials[1:] for name, trials in results.items() if len(trials) > 1}
         scores = recalled(learnt)
@@ -213,7 +213,7 @@ class ThreeWays(Experiment, kind="three-ways"):
             "chance": chance,
         }
         tables = [self.costs(measured, growth), self.recalls(learnt, drawn)]
-        return Outcome(tables, self.panels(measured, drawn), conclusions, values)
+        return ExperimentResult(tables, self.panels(measured, drawn), conclusions, values)
 
     def far(self) -> str:
         return f"{self.distances[-2] + 1}–{self.distances[-1]}"

@@ -13,7 +13,7 @@ from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
 from regard.nn.masks import Mask
-from regard.nn.pooling import Attention, PoolConfig
+from regard.nn.pooling import AttentionPooling, PoolConfig
 
 WORDS = "pool.0.words"  # the weights of words, as watching names them
 
@@ -27,7 +27,7 @@ class Classifier(LabellerConfig, kind="classifier"):
     """
 
     reader: TextReaderConfig = RecurrentEncoder(vocabulary=10_000)
-    pool: PoolConfig = Attention()
+    pool: PoolConfig = AttentionPooling()
     pooled_dropout: Rate = 0.0
 
     def assemble(self) -> ClassifierModel:

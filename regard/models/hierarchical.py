@@ -23,7 +23,7 @@ from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
 from regard.nn.masks import Mask
-from regard.nn.pooling import Attention, PoolConfig
+from regard.nn.pooling import AttentionPooling, PoolConfig
 from regard.nn.recurrent import Cell, RecurrentLayers
 
 SENTENCES = "pool.1.sentences"
@@ -54,7 +54,7 @@ class Hierarchical(LabellerConfig, kind="hierarchical"):
 
     reader: TextReaderConfig = RecurrentEncoder(vocabulary=10_000, width=200, cell="gru", hidden=50)
     sentences: SentenceReader = SentenceReader()
-    pool: PoolConfig = Attention()
+    pool: PoolConfig = AttentionPooling()
     pooled_dropout: Rate = 0.0
 
     def assemble(self) -> HierarchicalModel:

@@ -62,7 +62,7 @@ class LSTMNEncoder(TextReaderConfig, kind="lstmn-encoder"):
         return LSTMNEncoderModel(self)
 
 
-class Reading(Model):
+class LSTMNBase(Model):
     """What both have in common: layers that can be watched, at a `place` in the model."""
 
     place: str
@@ -79,7 +79,7 @@ class Reading(Model):
         return 1 if name in self.attention_names() else super().heads(name)
 
 
-class LSTMNModel(Reading, TextWriter):
+class LSTMNModel(LSTMNBase, TextWriter):
     place = "decoder"
 
     def __init__(self, config: LSTMN) -> None:
@@ -123,7 +123,7 @@ class LSTMNModel(Reading, TextWriter):
         return costs + self.head.cost(shape.tokens)
 
 
-class LSTMNEncoderModel(Reading, TextReader):
+class LSTMNEncoderModel(LSTMNBase, TextReader):
     """`forward` gives the states (B, T, H)."""
 
     place = "encoder"

@@ -141,7 +141,7 @@ class LargestPool(Pool):
 
 
 @dataclass(frozen=True)
-class Attention(PoolConfig, kind="attention"):
+class AttentionPooling(PoolConfig, kind="attention"):
     """A mean weighted by what a learnt vector v finds in each state h: softmax of v · tanh(W h + b).
 
     `context` is the width of v, that of the states unless told. Yang et al. 2016, section 2.2.

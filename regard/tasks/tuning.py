@@ -12,7 +12,7 @@ import torch
 from regard.config import ConfigError
 from regard.data.tokenizers import Tokenizer
 from regard.models import Classifier, Encoder, ModelConfig, TextModelConfig, TextReaderConfig
-from regard.nn.pooling import Attention, FirstToken, LastToken, Mean, PoolConfig
+from regard.nn.pooling import AttentionPooling, FirstToken, LastToken, Mean, PoolConfig
 
 RATE, WIDTH = 5e-5, 768  # the highest that BERT-base was tuned with: runs are short; narrower models take a higher one
 LONGEST = 256  # tokens of a text, unless told: twice as many take more than twice as long
@@ -56,7 +56,7 @@ def tuning(model: TextModelConfig) -> dict[str, Any]:
 
 def usual_pool(reader: TextReaderConfig) -> PoolConfig:
     """The mean of an encoder's states, which serves also where no pooled vector was trained; else attention."""
-    return Mean() if isinstance(reader, Encoder) else Attention()
+    return Mean() if isinstance(reader, Encoder) else AttentionPooling()
 
 
 def pooling_the_start(model: ModelConfig, tokenizer: Tokenizer) -> ModelConfig:

@@ -23,7 +23,7 @@ BELOW = 3.0  # the advice is so much below the rate of the lowest loss
 
 
 @dataclass(frozen=True)
-class Trial:
+class RateTrial:
     """One step: the factor of the recipe's rates, its loss, and the smoothed one."""
 
     factor: float
@@ -35,7 +35,7 @@ class Trial:
 class Advice:
     """What was tried, and the rates of the optimiser that are advised, by the names of its fields."""
 
-    trials: list[Trial]
+    trials: list[RateTrial]
     rates: dict[str, float]
 
 
@@ -49,7 +49,7 @@ def find_rate(recipe: Recipe, steps: int, say: Callable[[str], None]) -> Advice:
     return Advice(trials, {name: getattr(optimiser, name) * lowest.factor / BELOW for name in named})
 
 
-def rising(recipe: Recipe, steps: int, folder: Path, say: Callable[[str], None]) -> Iterator[Trial]:
+def rising(recipe: Recipe, steps: int, folder: Path, say: Callable[[str], None]) -> Iterator[RateTrial]:
     """The trials up to where the loss breaks away."""
     training = replace(recipe.training, schedule=Rise(), max_steps=steps)
     torch.manual_seed(training.seed)
@@ -64,7 +64,7 @@ def rising(recipe: Recipe, steps: int, folder: Path, say: Callable[[str], None])
         if not math.isfinite(loss) or (step > steps // 10 and smooth / weight > BROKEN * best):
             return
         best = min(best, smooth / weight)
-        yield Trial(training.schedule.factor(step, steps), loss, smooth / weight)
+        yield RateTrial(training.schedule.factor(step, steps), loss, smooth / weight)
         if step % 10 == 0:
             say(f"rate × {training.schedule.factor(step, steps):.3g}: loss {smooth / weight:.3f}")
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.config import change
 from regard.decoding import Decoding
-from regard.decoding.reading import Reading
+from regard.decoding.reading import Prefix
 from regard.decoding.speculative import Speculating
 from regard.decoding.stream import Written, write_on
 from regard.models import RecurrentDecoder
@@ -137,7 +137,7 @@ def exact(model: Any, search: Decoding, length: int, words: int) -> dict[tuple[i
 
 def test_a_text_that_is_read_again_costs_only_what_differs() -> None:
     model = ending(decoder())
-    reading, sizes = Reading(model), list[int]()
+    reading, sizes = Prefix(model), list[int]()
     plain = model.read_all
     model.read_all = lambda tokens, state: sizes.append(tokens.shape[1]) or plain(tokens, state)
     for text in ([1, 5, 6], [1, 5, 6, 7], [1, 5, 8, 9], [3, 4], [3, 4]):

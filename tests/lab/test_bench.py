@@ -19,7 +19,7 @@ from regard.config import change
 from regard.lab import EXPERIMENTS, MINUTES, bench, find
 from regard.lab.bench import remaining
 from regard.lab.bottleneck import Bottleneck
-from regard.lab.experiment import Experiment, Outcome, Result, Results, Say, Trial
+from regard.lab.experiment import Experiment, ExperimentResult, Result, Results, Say, Trial
 from regard.lab.report import command, text
 from regard.lab.scores import Scores
 from regard.nn.attention.scores import Additive
@@ -47,14 +47,16 @@ class Counting(Experiment, kind="counting"):
         done.append(name)
         return {"value": len(done)}
 
-    def outcome(self, results: Results) -> Outcome:
+    def outcome(self, results: Results) -> ExperimentResult:
         rows = [[name, str([one["value"] for one in trials])] for name, trials in results.items()]
         points = [Point(place, place**2, place**2 - 1, place**2 + 1) for place in range(1, 5)]
         panels = [
             Card("a curve", LineChart([Series("square", points)], "x", "squares", log_x=2)),
             Card("dots", DotChart([("a", points[:2]), ("b", points[2:])], ("left", "right"), "x", "dots")),
         ]
-        return Outcome([Table(("", "values"), rows, "Values")], panels, ["it was counted & told"], {"rows": rows})
+        return ExperimentResult(
+            [Table(("", "values"), rows, "Values")], panels, ["it was counted & told"], {"rows": rows}
+        )
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 
 from regard.lab import statistics
-from regard.lab.statistics import Contest, Interval, Resampling, Score, bleu, compared, fall, sentence_counts
+from regard.lab.statistics import Contest, Interval, Resampling, SeedScores, bleu, compared, fall, sentence_counts
 
 REFERENCES = ["the black cat sleeps on the mat .", "a dog barks at night", "yes", "it rains again and again today"]
 GOOD = ["the black cat sleeps on a mat .", "a dog barks at the night", "yes", "it rains again today"]
@@ -19,7 +19,7 @@ def test_bleu_of_counts_is_sacrebleus() -> None:
         assert bleu(counts) == pytest.approx(BLEU().corpus_score(hypotheses, [REFERENCES]).score)
 
 
-def alone(score: Score) -> Interval:
+def alone(score: SeedScores) -> Interval:
     return Contest({"it": score}).alone()["it"]
 
 
@@ -62,7 +62,7 @@ def contest(
         deviation = SEED_DEVIATION * (1.0 if number else wild)
         true = random.normal(50 + (0.0 if number else better), SENTENCE_ERROR)
         reached = random.normal(true, deviation, seeds)
-        scores[str(number)] = Score(reached, random.normal(reached.mean(), SENTENCE_ERROR, 1000))
+        scores[str(number)] = SeedScores(reached, random.normal(reached.mean(), SENTENCE_ERROR, 1000))
     return Contest(scores)
 
 
@@ -107,7 +107,7 @@ def test_a_difference_that_is_far_above_the_noise_is_seen() -> None:
 def test_two_contestants_with_many_sentences_are_compared_as_by_students_t() -> None:
     """The interval of a difference of two means with one pooled variance, whose quantile is in every table."""
     reached = np.array([[50.0, 51.0, 52.0], [53.0, 54.0, 55.0]])  # variance 1 each, so four degrees of freedom
-    scores = {name: Score(one, np.full(1000, one.mean())) for name, one in zip("ab", reached, strict=True)}
+    scores = {name: SeedScores(one, np.full(1000, one.mean())) for name, one in zip("ab", reached, strict=True)}
     gap = Contest(scores).differences()["b", "a"]
     half = 2.776 * np.sqrt(2 / 3)
     assert gap.value == pytest.approx(3.0)
@@ -117,7 +117,7 @@ def test_two_contestants_with_many_sentences_are_compared_as_by_students_t() -> 
 
 
 def test_a_change_within_a_contestant_is_paired_by_its_seeds() -> None:
-    start, end = (Score(np.array([20.0, 60.0]) + shift, np.full(1000, 40.0 + shift)) for shift in (0.0, -5.0))
+    start, end = (SeedScores(np.array([20.0, 60.0]) + shift, np.full(1000, 40.0 + shift)) for shift in (0.0, -5.0))
     change = alone(end - start)
     assert (change.value, change.low, change.high) == (-5.0, -5.0, -5.0)
 

@@ -12,7 +12,7 @@ import torch
 
 from regard.config import ConfigError
 from regard.lab.measuring import alone, chain, kept_bytes, reach
-from regard.lab.recall import Learner, Learning, Recall
+from regard.lab.recall import Learning, Recall, RecallLearner
 from regard.lab.three_ways import ATTENTION, CONVOLUTION, KEPT, RECURRENCE, ThreeWays
 from regard.nn.attention import Mixer
 from regard.nn.init import Xavier
@@ -106,7 +106,7 @@ def test_every_question_has_its_answer_in_the_row() -> None:
 def test_attention_learns_to_recall() -> None:
     lab = replace(SMALL, recall=Recall(length=16, keys=2, values=2, fillers=2), distances=(8, 16))
     model = lab.model(lab.mixers()[ATTENTION])
-    learner = Learner(lab.recall, model, Learning(rows=64, rate=0.01), steps=120, seed=1)
+    learner = RecallLearner(lab.recall, model, Learning(rows=64, rate=0.01), steps=120, seed=1)
     learner.learn()
     for right, asked in learner.by_distance((8, 16)):
         assert right / asked > 0.9

@@ -15,7 +15,7 @@ from regard.look import Look, Subject, look, open_run, way
 from regard.look.importance import importance
 from regard.look.parts import Mark
 from regard.models import EncoderModel, TaggerModel
-from regard.nn.pooling import Attention, Largest, Mean
+from regard.nn.pooling import AttentionPooling, Largest, Mean
 from regard.tasks.answering.answerer import Answerer, Window, read_windows
 from regard.tasks.judging.pair_judge import PairJudge, pair_tokens, read_pairs
 from regard.tasks.pretraining.filling import MaskFiller
@@ -34,7 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             write_reader(folder / f"{task}-{preset}", task, preset)
     write_reader(folder / "headless", None, head=None)
     write_reader(folder / "mean", "classify", pool=Mean())
-    write_reader(folder / "attending", "classify", pool=Attention())
+    write_reader(folder / "attending", "classify", pool=AttentionPooling())
     write_reader(folder / "largest", "classify", pool=Largest())
     write_reader(folder / "scored", "pair", labels=["score"])
     Scale(1.0, 5.0).write(folder / "scored")

@@ -14,14 +14,14 @@ from regard.data.tokenizers import END
 from regard.models import Classifier, Hierarchical, HierarchicalModel, ModelConfig, RecurrentEncoder
 from regard.models.hierarchical import SentenceReader
 from regard.nn.masks import real_tokens
-from regard.nn.pooling import Attention, AttentionPool, PoolConfig
+from regard.nn.pooling import AttentionPool, AttentionPooling, PoolConfig
 from regard.nn.watch import silenced
 from tests.helpers import encoder, randomise
 
 VOCABULARY = 40
 READER = RecurrentEncoder(vocabulary=VOCABULARY, width=12, hidden=6, cell="gru")
 FLAT = Classifier(labels=3, reader=READER)
-LAYERED = Hierarchical(labels=3, reader=READER, sentences=SentenceReader(hidden=5), pool=Attention(context=7))
+LAYERED = Hierarchical(labels=3, reader=READER, sentences=SentenceReader(hidden=5), pool=AttentionPooling(context=7))
 MODELS: dict[str, ModelConfig] = {
     "flat": FLAT,
     "flat-lstm": replace(FLAT, reader=replace(READER, cell="lstm", layers=2)),

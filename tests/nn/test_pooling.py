@@ -9,7 +9,7 @@ from torch import Tensor
 from regard.config import kinds
 from regard.nn.context import Context
 from regard.nn.masks import Mask, real_tokens
-from regard.nn.pooling import Attention, AttentionPool, Pool, PoolConfig
+from regard.nn.pooling import AttentionPool, AttentionPooling, Pool, PoolConfig
 
 POOLS: list[PoolConfig] = [kind() for kind in kinds(PoolConfig).values()]  # type: ignore[misc]
 LENGTHS = torch.tensor([6, 4, 1])
@@ -50,7 +50,7 @@ def test_mean_max_and_last_are_what_they_say() -> None:
 
 
 def test_attention_equals_the_formula_of_its_paper() -> None:
-    pool = built(Attention(context=5))
+    pool = built(AttentionPooling(context=5))
     assert isinstance(pool, AttentionPool)
     states = torch.randn(2, 4, 8)
     hidden = (states @ pool.hidden.weight.T + pool.hidden.bias).tanh()  # u = tanh(W h + b)
@@ -74,7 +74,7 @@ class Notes:
 
 
 def test_the_weights_that_are_seen_give_the_vector() -> None:
-    pool, states = built(Attention()), torch.randn(3, 6, 8)
+    pool, states = built(AttentionPooling()), torch.randn(3, 6, 8)
     context = Context.whole(states, Mask(keys=KEEP)).enter("pool.0.words")
     context.watcher = notes = Notes()
     pooled = pool(states, KEEP, context)

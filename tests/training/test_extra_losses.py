@@ -16,7 +16,7 @@ from torch import Tensor
 from regard.checkpoint import Run
 from regard.config import ConfigError, change, kinds
 from regard.decoding import parallel
-from regard.lab.recall import Learner, Learning, Recall
+from regard.lab.recall import Learning, Recall, RecallLearner
 from regard.models import Model
 from regard.nn.context import Context
 from regard.tasks.base import Task, TaskConfig
@@ -155,5 +155,5 @@ def test_an_experiment_adds_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     config = change(decoder(), {"vocabulary": task.vocabulary})
     left, found = Leaving(monkeypatch), []
     for left.kind in ("nothing", "number"):
-        found.append(Learner(task, config, Learning(rows=2), steps=2, seed=0).step())
+        found.append(RecallLearner(task, config, Learning(rows=2), steps=2, seed=0).step())
     assert found[1] - found[0] == pytest.approx(EXTRA, rel=1e-4)

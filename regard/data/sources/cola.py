@@ -19,11 +19,11 @@ _FILES = {"train": ("in_domain_train.tsv", "train.tsv"), "valid": ("in_domain_de
 
 
 def labelled(languages: str, split: str) -> Iterable[Labelled]:
-    return _File(locate("cola", *_FILES[split]))
+    return _ColaFile(locate("cola", *_FILES[split]))
 
 
 @dataclass(frozen=True)
-class _File:
+class _ColaFile:
     path: Path
 
     def __iter__(self) -> Iterator[Labelled]:

@@ -17,11 +17,11 @@ SPLITS = ("train", "valid")
 
 
 def questions(languages: str, split: str) -> Iterable[Question]:
-    return _Split(locate("squad2", "dev-half-v2.0.json", "dev-v2.0.json"), split)
+    return _Squad2Split(locate("squad2", "dev-half-v2.0.json", "dev-v2.0.json"), split)
 
 
 @dataclass(frozen=True)
-class _Split:
+class _Squad2Split:
     path: Path
     split: str
 

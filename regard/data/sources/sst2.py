@@ -19,11 +19,11 @@ _FILES = {"train": "train.tsv", "valid": "dev.tsv"}
 
 
 def labelled(languages: str, split: str) -> Iterable[Labelled]:
-    return _File(locate("sst2", _FILES[split], f"{_FILES[split]}.gz"))
+    return _Sst2File(locate("sst2", _FILES[split], f"{_FILES[split]}.gz"))
 
 
 @dataclass(frozen=True)
-class _File:
+class _Sst2File:
     path: Path
 
     def __iter__(self) -> Iterator[Labelled]:

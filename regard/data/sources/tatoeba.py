@@ -22,11 +22,11 @@ _HELD_OUT = 100  # one in so many
 
 
 def pairs(languages: str, split: str) -> Iterable[Pair]:
-    return _Split(locate("tatoeba", "eng-fra.tsv.gz", "eng-fra.tsv"), split, swap=languages == "fr-en")
+    return _TatoebaSplit(locate("tatoeba", "eng-fra.tsv.gz", "eng-fra.tsv"), split, swap=languages == "fr-en")
 
 
 @dataclass(frozen=True)
-class _Split:
+class _TatoebaSplit:
     """The pairs of one split, in the order of the file, as often as asked."""
 
     path: Path

@@ -33,10 +33,10 @@ from regard.data.sources.phrasebook.verbal import (
     PROGRESSIVE,
     USED_TO,
     WAS_THEN,
-    Group,
     Negation,
     Predicate,
     Tense,
+    VerbGroup,
     fitting,
     realise,
 )
@@ -193,7 +193,7 @@ class Said(NamedTuple):
     """A clause before it is put together: for questions, which move its parts."""
 
     subject: NounPhrase
-    group: Group
+    group: VerbGroup
     tail: tuple[Tokens, Tokens]
 
 

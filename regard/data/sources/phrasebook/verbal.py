@@ -156,7 +156,7 @@ def _supported(predicate: Predicate, tense: Tense, person: int, key: int) -> tup
     return [(word, key)], [(predicate.verb.base, predicate.key)]
 
 
-class Group(NamedTuple):
+class VerbGroup(NamedTuple):
     """The verb group of a clause: `front` moves before the subject in a question; tails are included."""
 
     front: Tokens
@@ -172,7 +172,7 @@ def realise(
     negation: Negation | None = None,
     adverb: tuple[Tokens, Tokens] | None = None,
     asking: int = 0,
-) -> Group:
+) -> VerbGroup:
     """The verb of a clause in both languages with its complements; `asking` is the key of a question's particle."""
     person = subject.person
     helper = draw.key() if tense.en in ("perfect", "pluperfect", "going") else predicate.key
@@ -196,7 +196,7 @@ def realise(
         (word, key), *auxiliaries = auxiliaries
         front = [(word, key | asking)]
     group = _french_group(predicate, tense, subject, denial, adverb[1] if adverb else [], helper)
-    return Group(front, [*auxiliaries, *middle, *main, *predicate.en], group + predicate.fr)
+    return VerbGroup(front, [*auxiliaries, *middle, *main, *predicate.en], group + predicate.fr)
 
 
 def _french_group(
