@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard import checkpoint
 from regard.checkpoint import Run, RunError, put_weights, read_tensors, weights_of, write_tensors, write_text
 from tests.helpers import PRESETS, feature_inputs
 
@@ -67,7 +66,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path, monkeypatch: pyte
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(checkpoint.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(RunError, match=r"config\.json could not be written \(No space left on device\)"):
         write_text(path, "new")
     assert path.read_text() == "old"

@@ -78,8 +78,15 @@ def test_values_are_read_as_json_where_they_can_be() -> None:
     assert read_changes(words) == expected
 
 
-@pytest.mark.parametrize("command", ["import regard", "from regard.cli import parser; parser().format_help()"])
-def test_neither_importing_nor_asking_for_help_imports_torch(command: str) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [
+        "import regard",
+        "from regard.cli import parser; parser().format_help()",
+        "import regard.runfolder, regard.training.records",
+    ],
+)
+def test_neither_importing_nor_help_nor_reading_a_run_folder_imports_torch(command: str) -> None:
     script = f"import sys; {command}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 

@@ -21,6 +21,7 @@ LEVELS = {
     "page": 1,
     "models": 2,
     "zoo": 3,
+    "runfolder": 2,
     "checkpoint": 3,
     "decoding": 3,
     "anatomy": 4,

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from fastapi import Request
 
 from regard.errors import Error
+from regard.runfolder import RunError
 from regard.studio.errors import RefusalError, unreadable_file
 from regard.studio.limits import Limits
 from regard.studio.stopping import StoppedError, Stopper
@@ -173,8 +174,6 @@ class Bench:
 
 def translated(work: Callable[[], T], too_long: Callable[[], RefusalError]) -> T:
     """What the library refuses is the client's mistake: a run that cannot be used, or a value that is not allowed."""
-    from regard.checkpoint import RunError
-
     try:
         return work()
     except StoppedError:

@@ -12,10 +12,10 @@ from typing import Any
 from regard.config import nearest
 from regard.data.roles import roles
 from regard.errors import Error
+from regard.runfolder import FORMAT
 from regard.studio.errors import RefusalError
 from regard.studio.metrics import Newest, is_number, newest, tidy
 
-FORMAT = 1  # of the run folder; `regard.checkpoint` has the same, but imports torch
 QUIET = 120.0  # seconds without news after which training is taken to have been stopped, and three of its longest gaps
 LARGEST = 1 << 24  # bytes of a config
 WRITTEN = ("", "config.json", "metrics.jsonl", "model.safetensors")  # the folder itself among them

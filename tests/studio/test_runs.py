@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from regard import checkpoint
 from regard.look.records import MEDIA_TYPE
-from regard.studio import metrics, runs, schemas
+from regard.studio import metrics, schemas
 from regard.studio.app import make_app
 from regard.training.records import read_records
 from tests.studio.conftest import PROBED, write_training
@@ -36,7 +35,6 @@ def own(tmp_path: Path) -> TestClient:
 
 
 def test_constants_that_are_repeated_so_that_torch_is_not_imported_are_the_same() -> None:
-    assert runs.FORMAT == checkpoint.FORMAT
     assert schemas.MEDIA_TYPE == MEDIA_TYPE
 
 
