@@ -22,8 +22,8 @@ from regard.cli.options import positive
 from regard.decoding import Decoding
 from regard.decoding.prefixes import Prefixes
 from regard.decoding.stream import Begun, Writing
+from regard.fast import for_use
 from regard.models import TextWriter
-from regard.nn.device import for_use
 from regard.zoo import get
 
 THREADS, NEW, END = 2, 8, 50_256

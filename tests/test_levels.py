@@ -20,6 +20,7 @@ LEVELS = {
     "nn": 1,
     "page": 1,
     "models": 2,
+    "fast": 2,
     "zoo": 3,
     "runfolder": 2,
     "checkpoint": 3,

@@ -317,7 +317,7 @@ def test_a_run_is_compared_with_another_in_the_same_precision(
     regard: Say, toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
-    monkeypatch.setattr("regard.nn.int8.quantise", made.append)
+    monkeypatch.setattr("regard.fast.int8.quantise", made.append)
     regard("evaluate", toy.good, "--data", toy.file("test.tsv"), "--against", toy.poor, "--int8")
     assert len(made) == 2
 

@@ -27,7 +27,7 @@ def add_precision(verb: argparse.ArgumentParser) -> None:
 def precise(used: U, options: argparse.Namespace) -> U:
     """With the precision that the options ask for."""
     if options.int8:
-        from regard.nn.int8 import quantise
+        from regard.fast.int8 import quantise
 
         quantise(used.model)
     return used

@@ -14,7 +14,7 @@ from regard.decoding.hypothesis import Hypothesis, ranked, scored
 from regard.decoding.options import Decoding
 from regard.decoding.steps import Outlook, StepModel, look
 from regard.models.base import State, Writer
-from regard.nn.topk import NEVER
+from regard.nn.heads import NEVER
 
 MOST_BRANCHES = 8  # hypotheses that share a row of the cache; the work of wider beams would grow with their square
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from regard.decoding.options import Decoding
-from regard.nn.topk import NEVER
+from regard.nn.heads import NEVER
 
 
 def forbid(logits: Tensor, prefix: Tensor, end: int, options: Decoding) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from regard.models.base import TextWriter
-from regard.nn.topk import exact
+from regard.nn.heads import exact
 
 
 class Prefix:

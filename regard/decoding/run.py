@@ -11,8 +11,7 @@ from regard.decoding.options import Decoding
 from regard.decoding.single import single
 from regard.decoding.steps import StepModel, look
 from regard.errors import Error
-from regard.models.base import SourceWriter, State, TextWriter, Writer
-from regard.nn.few import SEVERAL, pack
+from regard.models.base import SourceWriter, State, TextWriter
 
 
 @torch.inference_mode()  # calls are quicker than under `no_grad`; what outlives it must be made outside of it
@@ -38,8 +37,6 @@ def decode(
         return []
     if int(limits.min()) < 1:
         raise Error(f"a limit of {int(limits.min())} tokens is not allowed; it takes at least 1")
-    if isinstance(model, Writer) and len(start) * max(options.beam, options.nbest) >= SEVERAL:
-        pack(model)
     prefix = start.new_empty(len(start), 0)
     state = state.reserve(start.shape[1] + int(limits.max()) * options.beam)
     if not options.sample:

@@ -11,8 +11,9 @@ from regard.decoding.filters import forbid, narrow, penalise
 from regard.decoding.hypothesis import Hypothesis, scored
 from regard.decoding.options import Decoding
 from regard.decoding.steps import Outlook, StepModel, look
+from regard.fast.topk import log_total
 from regard.models.base import State
-from regard.nn.topk import exact, log_total
+from regard.nn.heads import exact
 
 Dice = torch.Generator | Sequence[torch.Generator] | None  # for all rows, or one for each
 

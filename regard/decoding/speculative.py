@@ -19,8 +19,8 @@ from regard.decoding.reading import Prefix
 from regard.decoding.single import chances, pick
 from regard.decoding.stream import Written, dice
 from regard.errors import Error
+from regard.fast.topk import log_total
 from regard.models.base import TextWriter
-from regard.nn.topk import log_total
 
 AHEAD = 4  # tokens that are proposed at a time
 

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from regard.decoding.filters import forbid, penalise
 from regard.decoding.options import Decoding
+from regard.fast.topk import likeliest, log_total
 from regard.models.base import State, Writer
-from regard.nn.topk import exact, likeliest, log_total
+from regard.nn.heads import exact
 
 
 class StepModel(Protocol):

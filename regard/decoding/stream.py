@@ -13,7 +13,7 @@ from regard.decoding.options import Decoding
 from regard.decoding.single import Dice, draw, take
 from regard.decoding.steps import Outlook, look
 from regard.models.base import State, TextWriter
-from regard.nn.topk import exact
+from regard.nn.heads import exact
 
 GOLDEN = 0x9E3779B97F4A7C15  # apart by this, the seeds of samples are nobody's own
 SEEDS = 2**63

@@ -12,9 +12,9 @@ from statistics import mean
 import torch
 
 from regard.checkpoint import Run, read_json, write_text
+from regard.fast import choose_device
 from regard.lab.experiment import Say
 from regard.models import ModelConfig
-from regard.nn.device import choose_device
 from regard.tasks.base import Task
 from regard.training.loop import Trainer, Training
 

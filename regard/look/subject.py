@@ -16,6 +16,7 @@ from regard.data.roles import Roles, roles
 from regard.data.tokenizers import Tokenizer
 from regard.data.words import words as words_in
 from regard.errors import Error
+from regard.fast import for_use
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
 from regard.look.parts import Side
 from regard.look.records import Look
@@ -31,7 +32,6 @@ from regard.models import (
     reader_in,
 )
 from regard.models.encoder import own_segments
-from regard.nn.device import for_use
 from regard.nn.heads import Head
 
 LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -13,8 +12,7 @@ from torch import Tensor, nn
 from regard.errors import Error
 from regard.models.base import SourceWriter, State
 from regard.nn.context import Memory
-from regard.nn.heads import Head
-from regard.nn.topk import exact, likeliest
+from regard.nn.heads import MeanHead
 
 
 class Ensemble(SourceWriter):
@@ -64,33 +62,6 @@ class Ensemble(SourceWriter):
     def cache_values(self) -> tuple[int, int]:
         own, source = zip(*(model.cache_values() for model in self.models), strict=True)
         return sum(own), sum(source)
-
-
-class MeanHead(Head):
-    """The mean of the distributions that heads make of their states, which stand side by side."""
-
-    def __init__(self, heads: Sequence[Head], widths: Sequence[int]) -> None:
-        super().__init__()
-        self.heads, self.widths = nn.ModuleList(heads), list(widths)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        logs = torch.stack([head.log_probs(states) for head, states in self.each(hidden)])
-        return logs.logsumexp(0) - math.log(len(logs))
-
-    def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """In fewer passes, for logarithms are taken of the likeliest words alone."""
-        first, *others = (exact(head.logits(states)).softmax(-1) for head, states in self.each(hidden))
-        for chances in others:
-            first += chances
-        if barred is not None:
-            first[:, barred] = 0
-        values, words = likeliest(first, count)
-        return values.log(), words, values.new_full((len(values),), math.log(1 + len(others)))
-
-    def each(self, hidden: Tensor) -> Iterator[tuple[Head, Tensor]]:
-        """Every head with its own states."""
-        for head, states in zip(self.heads, torch.split(hidden, self.widths, -1), strict=True):
-            yield cast(Head, head), states
 
 
 @dataclass

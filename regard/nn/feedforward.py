@@ -14,8 +14,6 @@ from regard.config import Part, Rate, Size
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.dropout import Dropout
-from regard.nn.few import by_onednn, suits_onednn
-from regard.nn.fused import squared_relu
 from regard.nn.linear import Linear
 
 
@@ -24,30 +22,27 @@ def gelu_tanh(x: Tensor) -> Tensor:
     return F.gelu(x, approximate="tanh")
 
 
+def squared_relu(x: Tensor) -> Tensor:
+    """max(x, 0)^2. arXiv:2109.08668"""
+    return F.relu(x).square()
+
+
 def identity(x: Tensor) -> Tensor:
     return x
 
 
 @dataclass(frozen=True)
 class Nonlinearity:
-    """An activation, how many values beside its output autograd keeps for each of its inputs, and what oneDNN calls it
-    and its way to compute it."""
+    """An activation, and how many values beside its output autograd keeps for each of its inputs."""
 
     apply: Callable[[Tensor], Tensor]
     kept: int
-    fused: tuple[str, str] | None = None
-
-    def of(self, layer: nn.Module, x: Tensor) -> Tensor:
-        """Of what a layer makes; with the product itself, where both are quicker together."""
-        if self.fused is not None and type(layer) is Linear and suits_onednn(x, layer.weight, layer.packed):
-            return by_onednn(x, layer.weight, layer.bias, layer.packed, self.fused)
-        return self.apply(layer(x))
 
 
 ACTIVATIONS: dict[str, Nonlinearity] = {
-    "relu": Nonlinearity(F.relu, 0, ("relu", "")),
-    "gelu": Nonlinearity(F.gelu, 1, ("gelu", "none")),
-    "gelu-tanh": Nonlinearity(gelu_tanh, 1, ("gelu", "tanh")),
+    "relu": Nonlinearity(F.relu, 0),
+    "gelu": Nonlinearity(F.gelu, 1),
+    "gelu-tanh": Nonlinearity(gelu_tanh, 1),
     "swish": Nonlinearity(F.silu, 1),
     "elu": Nonlinearity(F.elu, 1),
     "selu": Nonlinearity(F.selu, 1),
@@ -106,7 +101,7 @@ class MLPLayer(FeedForward):
         self.dropout = Dropout(config.hidden_dropout)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
-        hidden = self.dropout(self.activation.of(self.up, x))
+        hidden = self.dropout(self.activation.apply(self.up(x)))
         result: Tensor = self.down(hidden)
         return result
 

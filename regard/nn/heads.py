@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.config import Part, Positive
-from regard.nn.agreement import agreeing_cross_entropy, linear_agreeing_cross_entropy
+from regard.nn.agreement import agreeing_cross_entropy
 from regard.nn.cost import Cost, UnknownCostError
-from regard.nn.crossentropy import capped, linear_cross_entropy
 from regard.nn.embeddings import Embedding, check_tied
 from regard.nn.feedforward import ACTIVATIONS, Activation
-from regard.nn.few import Multiplying, linear
 from regard.nn.init import Initialised
 from regard.nn.linear import Linear, Table
 from regard.nn.norms import LayerNorm, NormConfig
-from regard.nn.topk import best_words, exact, linear_best_words
+
+NEVER = float("-inf")
+L = TypeVar("L", bound="LinearOutput")
+
+
+def exact(logits: Tensor) -> Tensor:
+    """In at least single precision: sums of log-probabilities are compared."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
+def capped(logits: Tensor, cap: float | None) -> Tensor:
+    """c tanh(z / c): logits that stay below c, and hardly change while they are small. Gemma 2, arXiv:2408.00118"""
+    return logits if cap is None else (logits / cap).tanh() * cap
 
 
 @dataclass(frozen=True)
@@ -42,7 +54,12 @@ class Head(nn.Module):
     def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Of states (B, D): the highest logits (B, count), best first, their words, and the log of the sum over all
         words (B,). A `barred` word cannot be chosen, though it counts in the sum."""
-        return best_words(exact(self.logits(hidden)), count, barred)
+        logits = exact(self.logits(hidden))
+        totals = logits.logsumexp(-1)
+        if barred is not None:
+            logits = logits.index_fill(-1, torch.tensor([barred], device=logits.device), NEVER)
+        best = logits.topk(min(count, logits.shape[-1]))
+        return best.values, best.indices, totals
 
     def loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
         """Mean cross-entropy over the targets that are not `ignore`, in at least single precision."""
@@ -51,17 +68,14 @@ class Head(nn.Module):
 
     def total_loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
         """The sum instead of the mean, for batches that are computed in parts."""
-        logits = self.logits(hidden).flatten(0, -2)
-        exact = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        logits = exact(self.logits(hidden).flatten(0, -2))
         return F.cross_entropy(
-            exact, targets.flatten(), ignore_index=ignore, label_smoothing=smoothing, reduction="sum"
+            logits, targets.flatten(), ignore_index=ignore, label_smoothing=smoothing, reduction="sum"
         )
 
     def agreeing_loss(self, hidden: Tensor, targets: Tensor, agreement: float, smoothing: float = 0.0) -> Tensor:
         """The sum over targets (N,) where two passes (2, N, D) shall agree: R-Drop, arXiv:2106.14448."""
-        logs = self.log_probs(hidden)
-        exact = logs.to(torch.promote_types(logs.dtype, torch.float32))
-        return agreeing_cross_entropy(exact, targets, agreement, smoothing)
+        return agreeing_cross_entropy(exact(self.log_probs(hidden)), targets, agreement, smoothing)
 
     def cost(self, tokens: int) -> Cost:
         """Of `logits`, and of what `loss` keeps."""
@@ -81,7 +95,7 @@ class LinearHead(HeadConfig, kind="linear"):
         return LinearOutput(vocabulary, width, embedding if self.tied else None, self.bias, self.cap)
 
 
-class LinearOutput(Initialised, Multiplying, Head):
+class LinearOutput(Initialised, Head):
     """Where it is tied, its weight is that of a `table`, which the embedding owns."""
 
     def __init__(
@@ -113,9 +127,9 @@ class LinearOutput(Initialised, Multiplying, Head):
         if self.table is not None:
             self.weight = self.table.weight
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> LinearOutput:
+    def _apply(self: L, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> L:
         """Between the meta device and others PyTorch makes new parameters, for each module its own."""
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.tie()
         return self
 
@@ -123,24 +137,10 @@ class LinearOutput(Initialised, Multiplying, Head):
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
-        return capped(linear(self.transform(hidden), self.weight, self.bias, self.packed), self.cap)
-
-    def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        if hidden.device.type != "cpu" or self.cap is not None:
-            return super().best(hidden, count, barred)
-        return linear_best_words(self.transform(hidden), self.weight, self.bias, count, barred, self.packed)
-
-    def total_loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
-        rows = self.transform(hidden).flatten(0, -2)
-        return linear_cross_entropy(rows, self.weight, self.bias, targets.flatten(), smoothing, ignore, self.cap)
-
-    def agreeing_loss(self, hidden: Tensor, targets: Tensor, agreement: float, smoothing: float = 0.0) -> Tensor:
-        if self.cap is not None:
-            return super().agreeing_loss(hidden, targets, agreement, smoothing)
-        rows = self.transform(hidden)
-        return linear_agreeing_cross_entropy(rows, self.weight, self.bias, targets, agreement, smoothing)
+        return capped(F.linear(self.transform(hidden), self.weight, self.bias), self.cap)
 
     def cost(self, tokens: int) -> Cost:
+        """As `regard train` trains it, which never keeps all logits (`regard/fast/crossentropy.py`)."""
         vocabulary, width = self.weight.shape
         bias = 0 if self.bias is None else vocabulary
         # The gradients of hidden states, weight and bias, made in the forward pass; and the count of the mean, 8 bytes.
@@ -175,3 +175,34 @@ class TransformOutput(LinearOutput):
         width = self.dense.out_features
         kept = tokens * width * (1 + self.activation.kept)  # the dense layer's input, the activation's
         return super().cost(tokens) + self.dense.cost(tokens) + self.norm.cost(tokens) + Cost(kept=kept)
+
+
+class MeanHead(Head):
+    """The mean of the distributions that heads make of their states, which stand side by side."""
+
+    def __init__(self, heads: Sequence[Head], widths: Sequence[int]) -> None:
+        super().__init__()
+        self.heads, self.widths = nn.ModuleList(heads), list(widths)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        logs = torch.stack([head.log_probs(states) for head, states in self.each(hidden)])
+        return logs.logsumexp(0) - math.log(len(logs))
+
+    def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """In fewer passes, for logarithms are taken of the likeliest words alone."""
+        first, *others = (exact(head.logits(states)).softmax(-1) for head, states in self.each(hidden))
+        for chances in others:
+            first += chances
+        if barred is not None:
+            first[:, barred] = 0
+        values, words = self.likeliest(first, count)
+        return values.log(), words, values.new_full((len(values),), math.log(1 + len(others)))
+
+    def likeliest(self, chances: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        best = chances.topk(min(count, chances.shape[1]))
+        return best.values, best.indices
+
+    def each(self, hidden: Tensor) -> Iterator[tuple[Head, Tensor]]:
+        """Every head with its own states."""
+        for head, states in zip(self.heads, torch.split(hidden, self.widths, -1), strict=True):
+            yield cast(Head, head), states

@@ -15,7 +15,7 @@ from regard.nn.attention.kernel import masked_softmax
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape, total
 from regard.nn.dropout import Dropout
-from regard.nn.linear import Linear, normal_
+from regard.nn.linear import Linear, Matrix, normal_
 
 NAME = "self"
 HELD = "recalled"
@@ -33,10 +33,10 @@ class IntraLayer(nn.Module):
         super().__init__()
         self.hidden = hidden
         self.enter = Linear(width, 5 * hidden, pieces=(hidden,) * 5)  # W_x x_t, and the gates' part of x_t
-        self.recall = Linear(hidden, hidden, bias=False, called=False)  # W_h~
-        self.key = Linear(hidden, hidden, bias=False, called=False)  # W_h
+        self.recall = Matrix(hidden, hidden, bias=False)  # W_h~
+        self.key = Matrix(hidden, hidden, bias=False)  # W_h
         # Of h~_t: i, f, o, and the new c.
-        self.gates = Linear(hidden, 4 * hidden, bias=False, pieces=(hidden,) * 4, called=False)
+        self.gates = Matrix(hidden, 4 * hidden, bias=False, pieces=(hidden,) * 4)
         self.v = nn.Parameter(torch.empty(hidden))
         self.reset_parameters()
 

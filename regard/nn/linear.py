@@ -6,16 +6,13 @@ import torch
 from torch import Tensor, nn
 
 from regard.nn.cost import Cost
-from regard.nn.few import Multiplying, linear
 from regard.nn.init import Initialised
 
 
-class Linear(Initialised, Multiplying, nn.Linear):
+class Linear(Initialised, nn.Linear):
     """`pieces`: the output widths of the matrices fused into one; `residual`: it writes to the residual stream.
 
     `alike`: so many of the first pieces start from the same values, as queries and keys that are to match.
-    `called` is false where another layer takes the matrix and computes with it itself: such a layer cannot be replaced
-    by one that only answers calls, as int8 and adapters do.
     """
 
     def __init__(
@@ -25,13 +22,11 @@ class Linear(Initialised, Multiplying, nn.Linear):
         bias: bool = True,
         pieces: tuple[int, ...] = (),
         residual: bool = False,
-        called: bool = True,
         alike: int = 1,
     ) -> None:
         self.pieces = pieces or (outputs,)
         self.alike = alike
         self.residual = residual
-        self.called = called
         assert sum(self.pieces) == outputs
         super().__init__(inputs, outputs, bias)
 
@@ -44,11 +39,12 @@ class Linear(Initialised, Multiplying, nn.Linear):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return linear(x, self.weight, self.bias, self.packed)
-
     def cost(self, tokens: int) -> Cost:
         return Cost(tokens * self.in_features * self.out_features)
+
+
+class Matrix(Linear):
+    """One with which another layer computes itself, so that no layer that only answers calls can take its place."""
 
 
 class Table(Initialised, nn.Embedding):

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.nn.init import left_to_the_model
-from regard.nn.linear import Linear, normal_
+from regard.nn.linear import Linear, Matrix, normal_
 
 
 class AdaptedLinear(Linear):
@@ -57,7 +57,7 @@ def adapt(model: nn.Module, rank: int, scale: float) -> None:
         parameter.requires_grad_(False)
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
-            if isinstance(child, Linear) and child.called and not isinstance(child, AdaptedLinear):
+            if isinstance(child, Linear) and not isinstance(child, AdaptedLinear | Matrix):
                 setattr(parent, name, AdaptedLinear(child, rank, scale))
 
 

@@ -12,7 +12,7 @@ from regard.config import ConfigError, Size
 from regard.nn.attention.layer import Mixer, MixerConfig
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
-from regard.nn.linear import Linear
+from regard.nn.linear import Matrix
 from regard.nn.positions.base import HeadDims, Position
 from regard.nn.recurrent import Cell, RecurrentLayers
 from regard.nn.temporal import latest
@@ -49,7 +49,7 @@ class ConvolutionLayer(Neighbours):
     def __init__(self, dims: HeadDims, taps: int) -> None:
         super().__init__(dims)
         self.size = taps
-        self.taps = Linear(taps * dims.width, dims.width, residual=True, called=False)
+        self.taps = Matrix(taps * dims.width, dims.width, residual=True)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         keep, reach = context.mask.keys, self.size - 1

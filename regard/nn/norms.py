@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from regard.config import Part, Positive
 from regard.nn.cost import Cost, UnknownCostError
-from regard.nn.fused import rms_norm
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ class RMSNorm(NormConfig, kind="rms"):
 
 class RMSNormalisation(nn.RMSNorm, Norm):
     def forward(self, x: Tensor) -> Tensor:
-        assert self.eps is not None
-        return rms_norm(x, self.weight, self.eps)
+        """In the precision of the weight."""
+        return super().forward(x.to(self.weight.dtype))
 
     def cost(self, tokens: int) -> Cost:
         return Cost(kept=tokens * (self.normalized_shape[0] + 1))  # what is to be scaled, and each token's size

@@ -50,7 +50,7 @@ def load(run: str | Path, int8: bool = False) -> Any:
     else:
         used = load_embedder(run)
     if int8:
-        from regard.nn.int8 import quantise
+        from regard.fast.int8 import quantise
 
         quantise(used.model)
     return used

@@ -28,9 +28,10 @@ from regard.checkpoint import (
 )
 from regard.config import Config, ConfigError, Count, Positive, Size, nearest
 from regard.errors import Error
+from regard.fast import plain, quicken
+from regard.fast.device import DeviceName, Precision, autocast, put_random_state, random_state
 from regard.models import Model
 from regard.nn.block import StackLayers
-from regard.nn.device import DeviceName, Precision, autocast, put_random_state, random_state
 from regard.nn.losses import gathering
 from regard.nn.lowrank import merged
 from regard.tasks.base import Task
@@ -100,7 +101,7 @@ class Trainer:
     """Trains a model on a task into a run folder, from the newest whole checkpoint if there is one."""
 
     def __init__(self, run: Run, task: Task, model: Model, config: Training, listen: Listen) -> None:
-        self.run, self.task, self.model, self.config, self.listen = run, task, model, config, listen
+        self.run, self.task, self.model, self.config, self.listen = run, task, quicken(model), config, listen
         self.metric = config.metric or next(iter(task.metrics))
         if self.metric not in task.metrics:
             known = nearest(self.metric, task.metrics)
@@ -339,7 +340,7 @@ def read_progress(checkpoint: Path) -> Progress:
 
 
 def compile_stacks(model: Model) -> None:
-    """Compile the layers in place: names, weights and checkpoints stay what they are."""
+    """Compile the plain layers in place: names, weights and checkpoints stay what they are."""
     for module in model.modules():
         if isinstance(module, StackLayers):
-            module.compile(dynamic=True)
+            plain(module).compile(dynamic=True)

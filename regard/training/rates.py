@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from regard.checkpoint import Run
-from regard.nn.device import choose_device
+from regard.fast import choose_device
 from regard.training.loop import Trainer
 from regard.training.schedules import Rise
 from regard.training.session import Recipe, begin

@@ -31,8 +31,8 @@ from regard.checkpoint import (
 from regard.config import Config, ConfigError, change, fields_of, from_dict, nearest, needs, to_dict
 from regard.data.growing import begun
 from regard.errors import Error
+from regard.fast import choose_device, quicken
 from regard.models import Model, ModelConfig
-from regard.nn.device import choose_device
 from regard.nn.lowrank import merge
 from regard.tasks.base import Say, Task, TaskConfig
 from regard.training.heads import solve_head
@@ -179,6 +179,7 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
             output.close()
     if done.best is not None and not trainer.interrupted:
         merge(model)
+        quicken(model)
         put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
         findings = task.findings(model.eval())
         write_recipe(run, recipe, findings)

@@ -16,13 +16,13 @@ import regard
 import regard.lab.experiment
 import regard.training.session
 from regard.config import FAMILIES, Config, Part, kinds
+from regard.fast.products import pack
 from regard.models import Classifier, Encoder, FewShot, ModelConfig, RecurrentEncoder, Tagger
 from regard.models.recurrent import Sizes
 from regard.nn.attention import MultiHead
 from regard.nn.attention.hard import Hard
 from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
-from regard.nn.few import pack
 from regard.nn.linear import Linear, Table
 from regard.nn.norms import LayerNorm
 from regard.nn.positions import HeadDims, Position

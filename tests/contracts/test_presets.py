@@ -7,8 +7,8 @@ import torch
 
 import regard
 from regard.config import from_json, to_json
+from regard.fast.int8 import quantise
 from regard.models import ModelConfig
-from regard.nn.int8 import quantise
 from tests.helpers import PRESETS, built, feature_inputs, tokens, training_loss
 
 every_preset = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS)

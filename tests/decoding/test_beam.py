@@ -9,7 +9,7 @@ import torch
 
 import regard
 import regard.decoding.beam
-import regard.nn.topk
+import regard.fast.topk
 from regard.config import Part, change
 from regard.decoding import Decoding, complete, decode, translate
 from regard.nn.attention import Additive
@@ -37,7 +37,7 @@ def test_translating_is_the_plain_search(name: str, batch: int, size: int) -> No
 
 
 def test_a_vocabulary_in_slices_is_the_plain_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regard.nn.topk, "AT_ONCE", 8)
+    monkeypatch.setattr(regard.fast.topk, "AT_ONCE", 8)
     model = ending(change(encoder_decoder(), {"vocabulary": 400}))
     source, keep, rows = ragged(5)
     found = translate(model, source, keep, Decoding(beam=4, nbest=4, max_length=9), START, END)

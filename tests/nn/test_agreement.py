@@ -6,8 +6,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from regard.nn import agreement
-from regard.nn.agreement import agreeing_cross_entropy, label_loss, linear_agreeing_cross_entropy, score_loss
+from regard.fast import agreement, quicken
+from regard.fast.agreement import linear_agreeing_cross_entropy
+from regard.nn.agreement import agreeing_cross_entropy, label_loss, score_loss
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.heads import Head, LinearHead, TransformHead
 from regard.nn.positions import Position
@@ -34,7 +35,7 @@ def test_it_is_the_papers_loss() -> None:
 def test_slices_give_the_loss_and_gradients_of_the_whole(
     bias: bool, smoothing: float, slice_size: int, monkeypatch
 ) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(agreement, "SLICE", slice_size)
+    monkeypatch.setattr(agreement, "LOGITS_AT_ONCE", slice_size)
     leaves = inputs(bias)
     twins = [leaf.detach().clone().requires_grad_() for leaf in leaves]
     targets = torch.randint(WORDS, (ROWS,))
@@ -73,8 +74,8 @@ def test_passes_that_agree_cost_what_one_of_them_does() -> None:
 
 
 @pytest.mark.parametrize("config", [LinearHead(bias=True), TransformHead()])
-def test_every_head_gives_the_loss_of_its_log_probabilities(config: LinearHead | TransformHead) -> None:
-    head = config.build(WORDS, WIDTH, TokenEmbedding().build(WORDS, WIDTH, Position()))
+def test_every_quick_head_gives_the_loss_of_its_log_probabilities(config: LinearHead | TransformHead) -> None:
+    head = quicken(config.build(WORDS, WIDTH, TokenEmbedding().build(WORDS, WIDTH, Position())))
     for parameter in head.parameters():
         torch.nn.init.normal_(parameter)
     hidden, targets = torch.randn(2, ROWS, WIDTH), torch.randint(WORDS, (ROWS,))

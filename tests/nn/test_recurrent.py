@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from regard.fast import quicken
 from regard.nn.masks import real_tokens
 from regard.nn.recurrent import Cell, RecurrentLayers
 
@@ -13,7 +14,7 @@ LENGTHS = torch.tensor([9, 5, 1, 7])
 
 
 def layers(cell: Cell, bidirectional: bool) -> RecurrentLayers:
-    return RecurrentLayers(cell, 7, 5, layers=2, dropout=0.0, bidirectional=bidirectional).double()
+    return quicken(RecurrentLayers(cell, 7, 5, layers=2, dropout=0.0, bidirectional=bidirectional).double())
 
 
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
@@ -41,7 +42,7 @@ def test_what_stands_in_the_padding_is_never_read() -> None:
 
 
 def test_a_gradient_by_hand_is_that_of_small_differences() -> None:
-    from regard.nn.gru import gru
+    from regard.fast.gru import gru
 
     x = torch.randn(4, 2, 3, 9, dtype=torch.float64, requires_grad=True)
     weight = torch.randn(2, 9, 3, dtype=torch.float64, requires_grad=True)
@@ -50,7 +51,7 @@ def test_a_gradient_by_hand_is_that_of_small_differences() -> None:
 
 
 def test_dropout_falls_between_layers_in_training_alone() -> None:
-    kernel = RecurrentLayers("gru", 7, 5, layers=2, dropout=0.5)
+    kernel = quicken(RecurrentLayers("gru", 7, 5, layers=2, dropout=0.5))
     x = torch.randn(2, 6, 7)
     assert not torch.equal(kernel.outputs(x), kernel.outputs(x))
     kernel.eval()

@@ -18,8 +18,8 @@ from regard.config import from_dict
 from regard.data.batches import pad
 from regard.decoding import Decoding, translate
 from regard.decoding.parallel import even, side_by_side
+from regard.fast import for_use, pack
 from regard.models import EncoderDecoderModel, ModelConfig
-from regard.nn.device import for_use
 
 
 def load(folder: Path, mode: Mode, length: int) -> Translate:
@@ -38,6 +38,7 @@ def load(folder: Path, mode: Mode, length: int) -> Translate:
 
     def run(rows: Sequence[Row]) -> list[Row]:
         cpu = torch.device("cpu")
+        pack(translator, len(rows) * mode.beam)  # as a `Translator` does it
         found = side_by_side(work, even(rows, mode.batch, cpu), cpu)
         return [tokens for outputs in found for tokens in outputs]
 

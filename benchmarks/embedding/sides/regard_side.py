@@ -9,7 +9,7 @@ import torch
 
 from benchmarks.embedding.measure import Ways, main
 from benchmarks.embedding.work import THREADS
-from regard.nn.int8 import quantise
+from regard.fast.int8 import quantise
 from regard.tasks.vectors.embedding import load_embedder
 
 

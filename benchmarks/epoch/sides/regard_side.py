@@ -18,7 +18,7 @@ from benchmarks.epoch.work import BATCH_TOKENS, DROPOUT, NEVER, RATE, WARM_UP
 from benchmarks.sizes import SMOOTHING
 from regard.checkpoint import Run
 from regard.config import change
-from regard.nn.device import Precision
+from regard.fast.device import Precision
 from regard.tasks.writing.translation import Translation
 from regard.training.averaging import NoAverage
 from regard.training.loop import Trainer, Training

@@ -15,9 +15,9 @@ from benchmarks.generation.work import END, THREADS, Row
 from regard.checkpoint import put_weights, read_tensors
 from regard.config import from_dict
 from regard.decoding import Decoding, complete
+from regard.fast import for_use, pack
+from regard.fast.int8 import quantise
 from regard.models import ModelConfig, TextWriter
-from regard.nn.device import for_use
-from regard.nn.int8 import quantise
 
 
 def load(folder: Path, int8: bool) -> Write:
@@ -29,6 +29,7 @@ def load(folder: Path, int8: bool) -> Write:
     writer = cast(TextWriter, quantise(used) if int8 else used)
 
     def run(rows: Sequence[Row], length: int) -> list[Row]:
+        pack(writer, len(rows))
         options = Decoding(min_length=length, max_length=length)
         return [found.tokens for (found,) in complete(writer, torch.tensor(rows), None, options, END)]
 

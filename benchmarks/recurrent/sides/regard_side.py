@@ -16,8 +16,8 @@ from benchmarks.step.workload import DROPOUT, Batch
 from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, translate
 from regard.decoding.parallel import side_by_side
+from regard.fast.device import Precision, autocast
 from regard.models import RecurrentModel
-from regard.nn.device import Precision, autocast
 
 
 def build(size: Size, precision: Precision = "fp32") -> Contender:

@@ -10,7 +10,6 @@ from torch import Tensor
 from regard.config import ConfigError, Positive
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
-from regard.nn.fused import turn_halves
 from regard.nn.positions.absolute import Layout
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 
@@ -58,3 +57,9 @@ class RotaryPosition(Position):
 
     def embed_cost(self, shape: Shape) -> Cost:
         return Cost(kept=shape.length * self.width)  # cosines and sines, once for all layers
+
+
+def turn_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Turns the pairs (x_i, x_{i + K/2}) by angles whose cosines and sines are given."""
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)

@@ -20,9 +20,9 @@ from regard.data.files import DataError
 from regard.data.questions import Question
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.fast import for_use
 from regard.metrics.answers import answer_scores, exact
 from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
-from regard.nn.device import for_use
 from regard.page.records import Section, Table
 from regard.tasks.answering.answerer import FRAME, Answerer, Window, read_windows, windows
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of

@@ -20,6 +20,7 @@ from regard.data.labelled import Labelled
 from regard.data.pairs import skipped
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.fast import for_use
 from regard.metrics.correlation import matthews
 from regard.metrics.labels import accuracy, macro_f1
 from regard.models import (
@@ -33,7 +34,6 @@ from regard.models import (
 )
 from regard.models.encoder import own_segments
 from regard.nn.agreement import label_loss
-from regard.nn.device import for_use
 from regard.page.records import Section
 from regard.tasks.balance import ADVICE, WEIGHED, class_weights, say_unbalanced
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of

@@ -22,11 +22,11 @@ from regard.data.judged import JudgedPair
 from regard.data.labelled import Labelled
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.fast import for_use
 from regard.metrics.correlation import correlations, matthews
 from regard.metrics.labels import accuracy, label_scores, macro_f1
 from regard.models import Classifier, ClassifierModel, Model, ModelConfig, TextLabeller, TextReaderConfig
 from regard.nn.agreement import label_loss, score_loss
-from regard.nn.device import for_use
 from regard.page.records import Section, Table
 from regard.tasks.balance import ADVICE, WEIGHED, class_weights, say_unbalanced
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of

@@ -17,6 +17,7 @@ from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, Hypothesis, complete
 from regard.decoding.speculative import AHEAD, Speculating, check_rewinds
 from regard.decoding.stream import Writing, Written, dice
+from regard.fast import pack
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
@@ -154,6 +155,7 @@ class Generator:
         if room < tokens and say is not None:
             say(f"a beam writes {room} tokens after this prompt: more are not in sight of {self.context} at once")
         search = from_dict(Decoding, {**vars(options), "max_length": min(tokens, room)})
+        pack(self.model, options.beam)
         found = complete(self.model, torch.tensor([read], device=self.device), None, search, self.tokenizer.end)[0]
         return [self.whole(read, one, stop) for one in found]
 

@@ -25,10 +25,10 @@ from regard.data.text import Pieces
 from regard.data.windows import Windows
 from regard.decoding import Decoding, complete
 from regard.decoding.spelling import BAD
+from regard.fast import for_use
 from regard.look.capture import look
 from regard.look.subject import Subject
 from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
-from regard.nn.device import for_use
 from regard.nn.losses import words_loss
 from regard.page.records import Card, Cards, Code, Section, ShadedText
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of

@@ -17,8 +17,8 @@ from regard.checkpoint import Run, load_model
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
 from regard.errors import Error
+from regard.fast import for_use
 from regard.models import Model, ModelConfig, Turing, TuringModel
-from regard.nn.device import for_use
 from regard.nn.watch import watch
 from regard.page.records import Card, Cards, LineChart, Section, Series, WordMatrix
 from regard.tasks.base import Say, Task, TaskConfig, Validation

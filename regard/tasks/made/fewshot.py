@@ -20,9 +20,9 @@ from regard.data.catalogue import data_set
 from regard.data.examples import LabelledData
 from regard.data.tokenizers import PAD, UNKNOWN, Tokenizer
 from regard.errors import Error
+from regard.fast import for_use
 from regard.models import FewShot, FewShotModel, Model, ModelConfig, TextReaderConfig
 from regard.models.fewshot import CentroidLearner, SnailLearner
-from regard.nn.device import for_use
 from regard.nn.masks import Mask
 from regard.nn.watch import watch
 from regard.page.records import Card, Cards, Section, WordMatrix

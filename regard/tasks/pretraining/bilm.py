@@ -27,11 +27,11 @@ from regard.data.spelt import spelt
 from regard.data.tagged import words_in
 from regard.data.text import Sentences, sampled
 from regard.data.tokenizers import END, START, Kind, Tokenizer
+from regard.fast import for_use
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import BiLM, BiLMModel, Model, ModelConfig
-from regard.nn.device import for_use
 from regard.nn.heads import Head
 from regard.page.records import Section
 from regard.tasks.base import Say, Task, TaskConfig, Validation

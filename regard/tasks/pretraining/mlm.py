@@ -19,8 +19,8 @@ from regard.data.batches import Batches
 from regard.data.documents import Document
 from regard.data.examples import TextData, held_apart
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.fast import for_use
 from regard.models import Encoder, EncoderModel, Model, ModelConfig, TwoStream
-from regard.nn.device import for_use
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.pooling import FirstToken
 from regard.page.records import Section, Table

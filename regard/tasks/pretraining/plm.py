@@ -18,8 +18,8 @@ from regard.data.batches import Batches
 from regard.data.documents import Document
 from regard.data.examples import TextData, held_apart
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.fast import for_use
 from regard.models import Model, ModelConfig, TwoStream, TwoStreamModel
-from regard.nn.device import for_use
 from regard.page.records import Section, Table
 from regard.tasks.base import Say, Task, TaskConfig, Validation
 from regard.tasks.plain_text import passage_stores, text_tokenizer

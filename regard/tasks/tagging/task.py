@@ -21,10 +21,10 @@ from regard.data.files import DataError
 from regard.data.spelt import Spelt, spelt
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.fast import for_use
 from regard.metrics.entities import count_entities, scheme_of
 from regard.metrics.labels import accuracy, label_scores, macro_f1
 from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig, TokenLabeller
-from regard.nn.device import for_use
 from regard.page.records import BarChart, Card, Cards, Section, Table
 from regard.tasks.balance import class_weights
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of

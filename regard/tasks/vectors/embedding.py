@@ -17,11 +17,10 @@ from regard.data.given import checked_texts, refuse_blank
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
 from regard.errors import Error
+from regard.fast import for_use, pack
 from regard.models import EncoderModel, TextReader, reader_in
 from regard.models.base import last_real
 from regard.models.encoder import own_segments
-from regard.nn.device import for_use
-from regard.nn.few import pack
 from regard.nn.watch import observed
 from regard.tasks.writing.translator import padded
 

@@ -25,12 +25,12 @@ from regard.data.text import evenly
 from regard.data.tokenizers import Tokenizer
 from regard.data.words import words
 from regard.decoding import Decoding
+from regard.fast import for_use
 from regard.look.alignment import Reading, alignment_error_rate, cross_layers, usual_reading, words_of
 from regard.look.capture import look
 from regard.look.subject import Subject, recorded_reading
 from regard.metrics.translations import bleu, bleu_by_length, chrf
 from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
-from regard.nn.device import for_use
 from regard.nn.losses import agreeing_loss, words_loss
 from regard.page.records import BarChart, Card, Cards, Element, Prose, Section, WordMatrix
 from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of

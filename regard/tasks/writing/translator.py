@@ -18,12 +18,12 @@ from regard.data.readable import Parts, readable
 from regard.data.tokenizers import PAD, Tokenizer
 from regard.decoding import Decoding, Hypothesis, translate
 from regard.decoding.parallel import even, side_by_side
+from regard.fast import pack, quicken
 from regard.look.alignment import Reading
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import Ensemble, SourceWriter
-from regard.nn.few import SEVERAL, pack
 from regard.nn.watch import observed
 
 BEAM = 4  # where nothing else is asked for
@@ -63,7 +63,9 @@ class Translator:
         if any(other.tokenizer != self.tokenizer for other in others):
             raise DataError("translators with different tokenizers cannot write together; train them on the same one")
         every = [self, *others]
-        return Translator(Ensemble([one.model for one in every]), self.tokenizer, min(one.longest for one in every) + 1)
+        return Translator(
+            quicken(Ensemble([one.model for one in every])), self.tokenizer, min(one.longest for one in every) + 1
+        )
 
     @overload
     def __call__(self, texts: str, **options: Any) -> str: ...
@@ -137,8 +139,7 @@ class Translator:
             source, keep = padded([np.array([*rows[i], self.tokenizer.end]) for i in chosen], self.device)
             return translate(self.model, source, keep, options, self.tokenizer.start, self.tokenizer.end)
 
-        if len(rows) * options.beam >= SEVERAL:
-            pack(self.model)  # here, so that all processes share what is packed
+        pack(self.model, len(rows) * max(options.beam, options.nbest))  # here, so that all processes share it
         alone = options.sample or observed(self.model)  # what is drawn or watched has an order
         found = map(work, batches) if alone else side_by_side(work, batches, self.device)
         results: list[list[Hypothesis]] = [[] for _ in rows]

@@ -1,8 +1,7 @@
-"""Layers whose gradients are written by hand, because on a CPU what they cost is how often they pass over memory.
+"""Small layers whose gradients are written by hand: on a CPU they cost as much as they pass over memory.
 
-By PyTorch's own operations a norm of root mean squares makes some fifteen such passes forth and back, here eight; a
-squared ReLU eight, here four. Each is held equal to its plain formula by tests. Half precision and other devices take
-the plain operations.
+By PyTorch's own operations a norm of root mean squares makes some fifteen passes forth and back, here eight; a squared
+ReLU eight, here four. Half precision and other devices take the plain operations.
 """
 
 from __future__ import annotations
@@ -10,9 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from regard.nn import feedforward, positions
+from regard.nn.norms import RMSNormalisation
+from regard.nn.positions.rotary import RotaryPosition
 
 EXACT = (torch.float32, torch.float64)
 
@@ -21,17 +23,20 @@ def by_hand(x: Tensor) -> bool:
     return x.device.type == "cpu" and x.dtype in EXACT
 
 
-def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """x / sqrt(mean(x^2) + eps) * weight over the last dimension, in the precision of the weight."""
-    x = x.to(weight.dtype)
-    if not by_hand(x):
-        return F.rms_norm(x, weight.shape, weight, eps)
-    normed: Tensor = _RMSNorm.apply(x, weight, eps)  # type: ignore[no-untyped-call]
-    return normed
+class FastRMSNormalisation(RMSNormalisation):
+    def forward(self, x: Tensor) -> Tensor:
+        x = x.to(self.weight.dtype)
+        if not by_hand(x):
+            return super().forward(x)
+        normed: Tensor = _RMSNorm.apply(x, self.weight, self.eps)  # type: ignore[no-untyped-call]
+        return normed
 
 
 class _RMSNorm(torch.autograd.Function):
-    """With n = x / size and g the gradient of n · weight, that of x is (g w - n mean(g w n)) / size."""
+    """x / sqrt(mean(x^2) + eps) * weight over the last dimension.
+
+    With n = x / size and g the gradient of n · weight, that of x is (g w - n mean(g w n)) / size.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float) -> Tensor:
@@ -54,7 +59,7 @@ class _RMSNorm(torch.autograd.Function):
 def squared_relu(x: Tensor) -> Tensor:
     """max(x, 0)^2. arXiv:2109.08668"""
     if not by_hand(x):
-        return F.relu(x).square()
+        return feedforward.squared_relu(x)
     squared: Tensor = _SquaredReLU.apply(x)  # type: ignore[no-untyped-call]
     return squared
 
@@ -74,11 +79,15 @@ class _SquaredReLU(torch.autograd.Function):
         return found
 
 
+class FastRotaryPosition(RotaryPosition):
+    def turn(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        return turn_halves(x, cos, sin) if self.layout == "halves" else super().turn(x, cos, sin)
+
+
 def turn_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Turns the pairs (x_i, x_{i + K/2}) by angles whose cosines and sines are given."""
     if not by_hand(x) or cos.dtype != x.dtype:
-        a, b = x.chunk(2, dim=-1)
-        return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+        return positions.rotary.turn_halves(x, cos, sin)
     turned: Tensor = _Turn.apply(x, cos, sin)  # type: ignore[no-untyped-call]
     return turned
 

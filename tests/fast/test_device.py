@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from regard import build
-from regard.nn import device
-from regard.nn.device import WORTH, autocast, cpu_has_bf16, for_use, multiplied
+from regard.fast import for_use, operators
+from regard.fast.device import MIN_VALUES_FOR_BF16, autocast, multiplied
+from regard.fast.operators import cpu_has_bf16
 from tests.helpers import PRESETS, built, encoder_decoder, tokens
 
 
@@ -37,9 +38,9 @@ def test_a_model_multiplies_by_its_matrices_and_by_the_table_that_is_its_head() 
 
 @pytest.mark.parametrize("units", [True, False])
 def test_bf16_is_taken_by_itself_only_where_large_products_gain(monkeypatch: pytest.MonkeyPatch, units: bool) -> None:
-    monkeypatch.setattr(device, "cpu_has_bf16", lambda: units)
+    monkeypatch.setattr(operators, "cpu_has_bf16", lambda: units)
     small, large = PRESETS["gpt2"].build(), build("gpt2", vocabulary=8000, layers=2, width=128, heads=2, hidden=256)
-    assert multiplied(small) < WORTH < multiplied(large)
+    assert multiplied(small) < MIN_VALUES_FOR_BF16 < multiplied(large)
     assert isinstance(autocast(small, "auto"), nullcontext)
     assert isinstance(autocast(large, "auto"), torch.autocast if units else nullcontext)
     assert isinstance(autocast(large, "fp32"), nullcontext)

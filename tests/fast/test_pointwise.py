@@ -7,11 +7,20 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor
+from torch.func import functional_call
 
-from regard.nn.fused import rms_norm, squared_relu, turn_halves
+from regard.fast import quicken
+from regard.fast.pointwise import squared_relu, turn_halves
+from regard.nn.norms import RMSNorm
 
 ANGLES = torch.randn(5, 4, dtype=torch.float64)
 WEIGHT = torch.randn(8, dtype=torch.float64)
+
+
+def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """By the quick layer."""
+    layer = quicken(RMSNorm(eps).build(len(weight)))
+    return functional_call(layer, {"weight": weight}, (x,))  # type: ignore[no-any-return]
 
 
 def plain_turn(x: Tensor) -> Tensor:

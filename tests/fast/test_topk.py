@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.nn import topk
-from regard.nn.topk import likeliest, linear_best_words
+from regard.fast import topk
+from regard.fast.topk import likeliest, linear_best_words
 
 
 @pytest.mark.parametrize("words", [3, 40, 5_000, 4_096, 10_000, 10_007])
@@ -37,11 +37,11 @@ def test_neighbours_in_one_column_are_all_found() -> None:
 @pytest.mark.parametrize("rows", [1, 3, 300])
 @pytest.mark.parametrize("barred", [None, 0, 4])
 @pytest.mark.parametrize("level", [0.0, 200.0, -200.0])
-@pytest.mark.parametrize("at_once", [topk.AT_ONCE, 1 << 12])
+@pytest.mark.parametrize("at_once", [topk.LOGITS_AT_ONCE, 1 << 12])
 def test_slices_give_what_all_logits_give(
     words: int, rows: int, barred: int | None, level: float, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topk, "AT_ONCE", at_once)
+    monkeypatch.setattr(topk, "LOGITS_AT_ONCE", at_once)
     hidden, weight, bias = torch.randn(rows, 16), torch.randn(words, 16), torch.randn(words) + level
     bias[4] += 50.0  # so that barring it matters
     values, places, totals = linear_best_words(hidden, weight, bias, 4, barred)
@@ -55,7 +55,7 @@ def test_slices_give_what_all_logits_give(
 
 
 def test_a_slice_of_nothing_but_the_barred_word_is_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topk, "AT_ONCE", 1)
+    monkeypatch.setattr(topk, "LOGITS_AT_ONCE", 1)
     hidden, weight = torch.randn(3, 5), torch.randn(9, 5)  # slices of four, four and one
     values, places, totals = linear_best_words(hidden, weight, None, 4, barred=8)
     logits = hidden @ weight.T

@@ -6,22 +6,20 @@ arXiv:2004.09602). Embeddings, norms and attention stay as they are.
 
 from __future__ import annotations
 
-import warnings
 from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from regard.errors import Error
-from regard.nn.crossentropy import capped
-from regard.nn.heads import Head, LinearOutput
-from regard.nn.linear import Linear
+from regard.fast import operators
+from regard.fast.layers import FastLinear, FastLinearOutput
+from regard.fast.topk import best_words
+from regard.fast.twins import plain, quicken
+from regard.nn.heads import Head, LinearOutput, capped, exact
 
 M = TypeVar("M", bound=nn.Module)
 LARGEST = 127
-
-# The operator itself: called by its name, PyTorch first asks in Python whether the matrix is a stand-in for compiling.
-multiply = getattr(torch.ops.quantized.linear_dynamic, "_op", torch.ops.quantized.linear_dynamic)
 
 
 def quantise(model: M) -> M:
@@ -29,11 +27,11 @@ def quantise(model: M) -> M:
     device = next(model.parameters()).device
     if device.type != "cpu":
         raise Error(f"int8 is for CPUs, the model is on {device}: leave it out, or take --device cpu")
-    for parent in list(model.modules()):
+    for parent in reversed(list(quicken(model).modules())):  # what stands inside a head before the head
         for name, child in list(parent.named_children()):
-            if isinstance(child, Linear) and child.called:
+            if isinstance(child, FastLinear):
                 setattr(parent, name, Int8Linear(child.weight, child.bias))
-            elif isinstance(child, LinearOutput):
+            elif isinstance(child, FastLinearOutput):
                 setattr(parent, name, Int8Output(child))
     return model
 
@@ -46,12 +44,14 @@ class Int8Linear(nn.Module):
         self.out_features, self.in_features = weight.shape
         scales = (weight.detach().float().abs().amax(1) / LARGEST).clamp(min=torch.finfo(torch.float32).tiny)
         self.scales = nn.Parameter(scales, requires_grad=False)
-        self.packed = pack(weight.detach().float(), scales, None if bias is None else bias.detach().float())
+        self.matrix = operators.int8_matrix(
+            weight.detach().float(), scales, None if bias is None else bias.detach().float()
+        )
         # Where bytes are added up in 16 bits, two products of whole bytes would overflow: inputs then have 7.
-        self.narrow = not adds_in_32_bits()
+        self.narrow = not operators.offered().sums_in_32_bits
 
     def forward(self, x: Tensor) -> Tensor:
-        made: Tensor = multiply(x.float(), self.packed, self.narrow)
+        made: Tensor = operators.int8_linear(x.float(), self.matrix, self.narrow)
         return made.to(x.dtype)
 
 
@@ -60,23 +60,11 @@ class Int8Output(Head):
 
     def __init__(self, head: LinearOutput) -> None:
         super().__init__()
-        self.head = head
-        head.called = False
+        self.head = plain(head)
         self.words = Int8Linear(head.weight, head.bias)
 
     def logits(self, hidden: Tensor) -> Tensor:
         return capped(self.words(self.head.transform(hidden)), self.head.cap)
 
-
-def pack(weight: Tensor, scales: Tensor, bias: Tensor | None) -> torch.ScriptObject:
-    zeros = torch.zeros(len(weight), dtype=torch.long)
-    with warnings.catch_warnings():  # PyTorch means to drop tensors of bytes with a scale, but has nothing as fast yet
-        warnings.simplefilter("ignore", UserWarning)
-        rounded = torch.quantize_per_channel(weight.contiguous(), scales.double(), zeros, axis=0, dtype=torch.qint8)
-        packed: torch.ScriptObject = torch.ops.quantized.linear_prepack(rounded, bias)
-    return packed
-
-
-def adds_in_32_bits() -> bool:
-    """Whether the processor multiplies bytes without overflow (VNNI)."""
-    return bool(torch.cpu._is_vnni_supported())
+    def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        return best_words(exact(self.logits(hidden)), count, barred)

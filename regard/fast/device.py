@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-import warnings
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
 from typing import Literal, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from regard.errors import Error
+from regard.fast import operators
+from regard.fast.twins import quicken
 from regard.nn.heads import Head
 from regard.nn.linear import Table
 
 M = TypeVar("M", bound=nn.Module)
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "fp32", "bf16"]
-WORTH = 700_000  # values of the matrices from which on bf16 is quicker on a CPU (docs/experiments.md)
-PATIENCE = 5.0  # seconds
+MIN_VALUES_FOR_BF16 = 700_000  # of a model's matrices, on a CPU: smaller ones are quicker in fp32 (docs/experiments.md)
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -35,8 +31,8 @@ def choose_device(name: str = "auto") -> torch.device:
 
 
 def for_use(model: M, device: str = "auto") -> M:
-    """A trained model that will only be used: in eval mode, on the named device or the best."""
-    return model.eval().to(choose_device(device))
+    """A trained model that will only be used: quick, in eval mode, on the named device or the best."""
+    return quicken(model.eval().to(choose_device(device)))
 
 
 def autocast(model: nn.Module, precision: Precision) -> AbstractContextManager[None]:
@@ -52,7 +48,7 @@ def gains(device: torch.device, model: nn.Module) -> bool:
     products are large enough to pay for turning numbers into it and back. Those without are a hundred times slower."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    return device.type == "cpu" and multiplied(model) >= WORTH and cpu_has_bf16()
+    return device.type == "cpu" and multiplied(model) >= MIN_VALUES_FOR_BF16 and operators.cpu_has_bf16()
 
 
 def multiplied(model: nn.Module) -> int:
@@ -60,36 +56,6 @@ def multiplied(model: nn.Module) -> int:
     tables = {id(module.weight) for module in model.modules() if isinstance(module, Table)}
     shared = {id(p) for module in model.modules() if isinstance(module, Head) for p in module.parameters()}
     return sum(p.numel() for p in model.parameters() if p.dim() > 1 and (id(p) not in tables or id(p) in shared))
-
-
-@cache
-def cpu_has_bf16() -> bool:
-    """Whether this processor multiplies bf16 in units of its own. What it says of itself is tried out by a copy of
-    this process first: some virtual machines name units that end whoever uses them."""
-    named = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
-    if not (named.get("avx512_bf16") or named.get("amx_bf16")) or sys.platform != "linux":
-        return False
-    if not torch._C._has_mkldnn:
-        return False
-    with warnings.catch_warnings():  # of other threads: the copy asks nothing of them
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        try:
-            torch.set_num_threads(1)
-            some = torch.ones(64, 64, dtype=torch.bfloat16)
-            os._exit(0 if bool((some @ some == 64).all()) else 1)
-        finally:
-            os._exit(1)
-    ends = time.monotonic() + PATIENCE
-    while time.monotonic() < ends:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return status == 0
-        time.sleep(0.01)
-    os.kill(child, 9)
-    os.waitpid(child, 0)
-    return False
 
 
 def random_state(device: torch.device) -> dict[str, Tensor]:

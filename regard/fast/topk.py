@@ -7,20 +7,15 @@ import math
 import torch
 from torch import Tensor
 
-from regard.nn.few import Packed, linear
+from regard.fast.products import Packed, linear
+from regard.nn.heads import NEVER, exact
 
 LOG2_E = math.log2(math.e)
-NEVER = float("-inf")
 LOWEST = torch.finfo(torch.float32).min
-SAFE = 60.0  # exponentials of this and of less, and sums of them, are far from the ends of the number line
+SAFE_LOGIT = 60.0  # exponentials of this and of less, and sums of them, are far from the ends of the number line
 FOLDS = 8
-MANY = 128  # columns from which on folding pays
-AT_ONCE = 1 << 22  # logits that are made together
-
-
-def exact(logits: Tensor) -> Tensor:
-    """In at least single precision: sums of log-probabilities are compared."""
-    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+MIN_COLUMNS_TO_FOLD = 128
+LOGITS_AT_ONCE = 1 << 22
 
 
 def likeliest(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -30,7 +25,7 @@ def likeliest(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     peaks, and a maximum is much cheaper to find than an order.
     """
     width = logits.shape[1] // FOLDS
-    if logits.device.type != "cpu" or width < max(MANY, count):
+    if logits.device.type != "cpu" or width < max(MIN_COLUMNS_TO_FOLD, count):
         best = logits.topk(min(count, logits.shape[1]))
         return best.values, best.indices
     folded = logits[:, : width * FOLDS].view(-1, FOLDS, width)
@@ -57,7 +52,7 @@ def log_total_(logits: Tensor, highest: Tensor) -> Tensor:
     """
     if logits.device.type != "cpu":
         return logits.logsumexp(-1)
-    if bool((highest.abs() < SAFE).all()):
+    if bool((highest.abs() < SAFE_LOGIT).all()):
         return logits.mul_(LOG2_E).exp2_().sum(-1).log_()
     highest = highest.clamp(min=LOWEST)  # where every word is barred
     return logits.sub_(highest[:, None]).mul_(LOG2_E).exp2_().sum(-1).log_().add_(highest)
@@ -92,7 +87,7 @@ def linear_best_words(
     Where a vocabulary is large, by slices of words: its logits would leave the processor's caches before they are used.
     """
     words = len(weight)
-    slices = -(-words * len(hidden) // AT_ONCE) if hidden.device.type == "cpu" else 1
+    slices = -(-words * len(hidden) // LOGITS_AT_ONCE) if hidden.device.type == "cpu" else 1
     size = max(-(-words // max(slices, 1)), count)
     if size >= words:
         return best_words(exact(linear(hidden, weight, bias, packed)), count, barred)

@@ -9,7 +9,7 @@ import torch
 
 from regard.config import change
 from regard.decoding import Decoding, complete
-from regard.nn.int8 import Int8Linear, quantise
+from regard.fast.int8 import Int8Linear, quantise
 from regard.nn.linear import Linear
 from tests.helpers import built, decoder, encoder_decoder, tokens
 

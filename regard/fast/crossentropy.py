@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from regard.nn.few import linear
+from regard.fast.products import linear
+from regard.nn.heads import capped
 
-SLICE = 1 << 20  # logits at a time: 4 MiB in fp32
+LOGITS_AT_ONCE = 1 << 20  # 4 MiB in fp32
 
 
 def linear_cross_entropy(
@@ -70,11 +71,6 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return (*grads, None, None, None, None)
 
 
-def capped(logits: Tensor, cap: float | None) -> Tensor:
-    """c tanh(z / c): logits that stay below c, and hardly change while they are small. Gemma 2, arXiv:2408.00118"""
-    return logits if cap is None else (logits / cap).tanh() * cap
-
-
 def _forward(
     ctx: Any,
     hidden: Tensor,
@@ -102,7 +98,7 @@ def _forward(
     even = smoothing / vocabulary
     evenly = weight.sum(0) * even if smoothing and cap is None else None  # (D,)
     loss = hidden.new_zeros((), dtype=exact)
-    step = max(1, min(rows, SLICE // vocabulary))
+    step = max(1, min(rows, LOGITS_AT_ONCE // vocabulary))
     for start in range(0, rows, step):
         part = slice(start, start + step)
         h, y, count = hidden[part], words[part], counts[part]

@@ -1,0 +1,63 @@
+"""Which layer has a quicker twin, and how a model's layers become their twins and the plain ones again."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from torch import nn
+
+from regard.fast.dropout import FastDropout
+from regard.fast.layers import (
+    FastAdaptedLinear,
+    FastLinear,
+    FastLinearOutput,
+    FastMatrix,
+    FastMeanHead,
+    FastMLPLayer,
+    FastTransformOutput,
+)
+from regard.fast.pointwise import FastRMSNormalisation, FastRotaryPosition
+from regard.fast.recurrent import FastRecurrentLayers
+from regard.nn.dropout import Dropout
+from regard.nn.feedforward import MLPLayer
+from regard.nn.heads import LinearOutput, MeanHead, TransformOutput
+from regard.nn.linear import Linear, Matrix
+from regard.nn.lowrank import AdaptedLinear
+from regard.nn.norms import RMSNormalisation
+from regard.nn.positions.rotary import RotaryPosition
+from regard.nn.recurrent import RecurrentLayers
+
+M = TypeVar("M", bound=nn.Module)
+
+TWINS: dict[type[nn.Module], type[nn.Module]] = {
+    AdaptedLinear: FastAdaptedLinear,
+    Dropout: FastDropout,
+    Linear: FastLinear,
+    LinearOutput: FastLinearOutput,
+    MLPLayer: FastMLPLayer,
+    Matrix: FastMatrix,
+    MeanHead: FastMeanHead,
+    RMSNormalisation: FastRMSNormalisation,
+    RecurrentLayers: FastRecurrentLayers,
+    RotaryPosition: FastRotaryPosition,
+    TransformOutput: FastTransformOutput,
+}
+PLAIN = {twin: layer for layer, twin in TWINS.items()}
+
+
+def quicken(model: M) -> M:
+    """Each layer that has a quicker twin becomes it, in place: a twin adds nothing to a layer but its methods, so the
+    layer only changes its class. A subclass of one's own stays what it is."""
+    for layer in model.modules():
+        if type(layer) in TWINS:
+            layer.__class__ = TWINS[type(layer)]
+    return model
+
+
+def plain(model: M) -> M:
+    """The opposite."""
+    for layer in model.modules():
+        if type(layer) in PLAIN:
+            layer.__dict__.pop("packed", None)
+            layer.__class__ = PLAIN[type(layer)]
+    return model
