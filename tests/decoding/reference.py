@@ -10,6 +10,7 @@ from torch import Tensor
 
 from regard.config import change
 from regard.decoding import Hypothesis
+from regard.fast import quicken
 from regard.models import Model, ModelConfig
 from tests.helpers import VOCABULARY, built
 
@@ -18,14 +19,14 @@ Follow = Callable[[list[int]], Tensor]  # tokens so far, without the start → l
 
 
 def ending(config: ModelConfig, bias: float = 3.0, dtype: torch.dtype = torch.float64) -> Any:
-    """A random model with opinions, whose end token comes up now and then."""
+    """A random model with opinions, whose end token comes up now and then; quick, as those in use are."""
     model: Any = built(change(config, {"head.tied": False, "head.bias": True}))
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)
         model.head.weight.normal_(std=0.25)
         model.head.bias.zero_()[END] = bias
-    return model.to(dtype)
+    return quicken(model.to(dtype))
 
 
 def ragged(batch: int, longest: int = 8, left: bool = False) -> tuple[Tensor, Tensor, list[Tensor]]:

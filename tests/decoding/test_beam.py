@@ -12,6 +12,7 @@ import regard.decoding.beam
 import regard.fast.topk
 from regard.config import Part, change
 from regard.decoding import Decoding, complete, decode, translate
+from regard.fast import plain, quicken
 from regard.nn.attention import Additive
 from regard.nn.positions import ALiBi, Learned, Relative, Rotary
 from tests.decoding.reference import END, START, Counting, assert_same, beam, completing, ending, ragged, translating
@@ -28,8 +29,9 @@ TRANSLATORS = {
 @pytest.mark.parametrize("size", [2, 4])
 @pytest.mark.parametrize("batch", [1, 5])
 @pytest.mark.parametrize("name", TRANSLATORS)
-def test_translating_is_the_plain_search(name: str, batch: int, size: int) -> None:
-    model = ending(TRANSLATORS[name])
+@pytest.mark.parametrize("made", [quicken, plain])
+def test_translating_is_the_plain_search(made, name: str, batch: int, size: int) -> None:  # type: ignore[no-untyped-def]
+    model = made(ending(TRANSLATORS[name]))
     source, keep, rows = ragged(batch)
     found = translate(model, source, keep, Decoding(beam=size, nbest=size, max_length=9), START, END)
     for hypotheses, row in zip(found, rows, strict=True):
@@ -37,7 +39,7 @@ def test_translating_is_the_plain_search(name: str, batch: int, size: int) -> No
 
 
 def test_a_vocabulary_in_slices_is_the_plain_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regard.fast.topk, "AT_ONCE", 8)
+    monkeypatch.setattr(regard.fast.topk, "LOGITS_AT_ONCE", 8)
     model = ending(change(encoder_decoder(), {"vocabulary": 400}))
     source, keep, rows = ragged(5)
     found = translate(model, source, keep, Decoding(beam=4, nbest=4, max_length=9), START, END)

@@ -17,10 +17,33 @@ from regard.fast import for_use, operators, pack, plain, quicken
 from regard.fast.products import Packable
 from regard.fast.twins import PLAIN, TWINS
 from regard.models import Model, ModelConfig
+from regard.nn.attention import MultiHead
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
-from tests.helpers import PRESETS, built, decoder, feature_inputs, tokens, training_loss
+from regard.nn.norms import RMSNorm
+from tests.helpers import (
+    FEEDFORWARDS,
+    KERNELS,
+    POSITIONS,
+    PRESETS,
+    built,
+    decoder,
+    feature_inputs,
+    label,
+    tokens,
+    training_loss,
+)
 
+VARIANTS = [
+    *(decoder(position=part) for part in POSITIONS),
+    *(decoder(kernel=part) for part in KERNELS),
+    *(decoder(feedforward=part) for part in FEEDFORWARDS),
+    decoder(norm=RMSNorm()),
+    decoder(attention=MultiHead(heads=4, kv_heads=2, key_norm=RMSNorm())),
+    change(decoder(), {"head.cap": 15.0}),
+    change(decoder(), {"head.tied": False, "head.bias": True}),
+]
+every_variant = pytest.mark.parametrize("config", VARIANTS, ids=[label(config) for config in VARIANTS])
 every_preset = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS)
 
 
@@ -44,7 +67,7 @@ def twins_in(model: nn.Module) -> list[nn.Module]:
     return [layer for layer in model.modules() if type(layer) in PLAIN]
 
 
-@every_preset
+@pytest.mark.parametrize("config", [*PRESETS.values(), *VARIANTS], ids=[*PRESETS, *map(label, VARIANTS)])
 def test_a_quick_model_gives_the_same_numbers(config: ModelConfig) -> None:
     model, quick = pair(config)
     assert twins_in(quick)
@@ -54,7 +77,7 @@ def test_a_quick_model_gives_the_same_numbers(config: ModelConfig) -> None:
         torch.testing.assert_close(quick(*inputs), model(*inputs), rtol=1e-4, atol=1e-5)
 
 
-@every_preset
+@pytest.mark.parametrize("config", [*PRESETS.values(), *VARIANTS], ids=[*PRESETS, *map(label, VARIANTS)])
 def test_a_quick_model_learns_the_same(config: ModelConfig) -> None:
     model, quick = map(still, pair(config))
     inputs = feature_inputs(model)
@@ -80,6 +103,29 @@ def test_names_and_values_of_the_weights_stay(config: ModelConfig) -> None:
     again.load_state_dict(quick.state_dict())
     for name, tensor in again.state_dict().items():
         assert torch.equal(tensor, model.state_dict()[name]), name
+
+
+@every_variant
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_a_quick_part_keeps_the_precision(config: ModelConfig, dtype: torch.dtype) -> None:
+    model, quick = (one.to(dtype) for one in pair(config))
+    rows = tokens()
+    with torch.no_grad():
+        found, expected = quick(rows), model(rows)
+    assert found.dtype == expected.dtype == dtype
+    close = {"rtol": 1e-6, "atol": 1e-9} if dtype == torch.float64 else {"rtol": 0.1, "atol": 0.1}
+    torch.testing.assert_close(found, expected, **close)
+
+
+@every_variant
+def test_a_quick_part_steps_as_it_reads(config: ModelConfig) -> None:
+    model, quick = pair(config)
+    sentence = tokens(2, 6)
+    with torch.no_grad():
+        expected, state = model(sentence), quick.begin()  # type: ignore[operator]
+        for place in range(6):
+            logits, state = quick.step(sentence[:, place : place + 1], state)  # type: ignore[operator]
+            torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
 
 
 def test_every_twin_is_a_plain_layer_with_nothing_of_its_own() -> None:
