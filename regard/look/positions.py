@@ -61,7 +61,7 @@ def products(position: Position, image: Tensor | None, width: int, heads: int, c
 
     What the content alone would score is the same for each pair, and left out where the scheme moves no vector.
     """
-    length = context.reach
+    length = context.geometry.reach
     content = torch.full((length, width), width**-0.5) if image is None else image
     vectors = content.expand(1, heads, length, width)
     q, k, _ = position.place(vectors, vectors, vectors, context)

@@ -13,6 +13,7 @@ from regard.nn.cache import Cache
 from regard.nn.context import Context, Memory
 from regard.nn.cost import Cost, UnknownCostError
 from regard.nn.embeddings import Embedding
+from regard.nn.geometry import Geometry
 from regard.nn.heads import Head
 from regard.nn.init import InitConfig, Xavier, left_to_the_model
 from regard.nn.masks import Mask, positions_of
@@ -132,8 +133,8 @@ class Model(nn.Module):
 
     def whole(self, tokens: Tensor, mask: Mask, memory: Memory | None = None, past: Past | None = None) -> Context:
         """The context of a pass over a whole batch, behind what is remembered of the text before it."""
-        found = Context.whole(tokens, mask, memory) if past is None else Context.behind(past, tokens, mask)
-        return found.of(self)
+        geometry = Geometry.whole(tokens, mask) if past is None else past.geometry(tokens, mask)
+        return Context(geometry, memory, past).of(self)
 
 
 class TextReader(Model):
@@ -289,12 +290,12 @@ class State:
         if self.keep is None and keep is None:
             places = torch.arange(self.length, device=tokens.device)
             queries = places if past == 0 else places[past:]
-            return Context(self.mask, queries, places, self.length, self.memory, self.cache)
+            return Context(Geometry(self.mask, queries, places, self.length), self.memory, self.cache)
         real = tokens.new_ones(batch, past, dtype=torch.bool) if self.keep is None else self.keep
         self.keep = torch.cat([real, torch.ones_like(tokens, dtype=torch.bool) if keep is None else keep], dim=1)
         places = positions_of(self.keep)
         mask = replace(self.mask, keys=self.keep)
-        return Context(mask, places[:, past:], places, self.length, self.memory, self.cache)
+        return Context(Geometry(mask, places[:, past:], places, self.length), self.memory, self.cache)
 
     def _advance_branches(self, branches: Branches, new: int, keep: Tensor | None) -> Context:
         """A column for each hypothesis, which sees those that it came by."""
@@ -305,7 +306,8 @@ class State:
             self.keep = torch.cat([self.keep, self.keep.new_ones(len(self.keep), branches.size)], dim=1)
         mask = replace(self.mask, keys=self.keep, pairs=self.branches.came.unsqueeze(1))
         seen = self.branches.places
-        return Context(mask, places, seen, self.length, self.memory, self.cache, hypotheses=branches.size)
+        geometry = Geometry(mask, places, seen, self.length, hypotheses=branches.size)
+        return Context(geometry, self.memory, self.cache)
 
 
 class Writer(Model):

@@ -74,7 +74,7 @@ class EncoderModel(TextReader):
         context, x = self.enter(tokens, keep, segments, mask, past)
         states = self.encoder(x, context.enter("encoder"))
         if past is not None:
-            past.move_on(context.mask.keys)
+            past.move_on(context.geometry)
         return Memory(states, keep)
 
     def enter(
@@ -86,7 +86,8 @@ class EncoderModel(TextReader):
         if segments is None or not self.encoder.position.segmented:
             return context, self.embedding(tokens, context, segments)
         before = segments.new_zeros(len(segments), 0 if past is None else past.size)
-        context.segments = segments, torch.cat([before, segments], 1)
+        facts = {"segments": (segments, torch.cat([before, segments], 1))}
+        context = context.at(replace(context.geometry, facts=facts))
         return context, self.embedding(tokens, context)
 
     def features(

@@ -13,6 +13,7 @@ from regard.models.base import Model, ModelConfig, TextModelConfig, TextReaderCo
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
+from regard.nn.geometry import Geometry
 from regard.nn.linear import Linear
 from regard.nn.masks import Mask
 from regard.nn.temporal import TemporalLayers
@@ -106,8 +107,7 @@ class SnailLearnerLayers(Learner):
         told = told.repeat_interleave(asked, 0)  # (E·Q, S, …): a sequence for each query
         last = F.pad(queries.flatten(0, 1).unsqueeze(1), (0, self.ways))
         sequence = torch.cat([told, last], 1)
-        inner = Context.whole(sequence, Mask(causal=True))
-        inner.watcher, inner.silence, inner.losses = context.watcher, context.silence, context.losses
+        inner = context.at(Geometry.whole(sequence, Mask(causal=True)))
         hidden = self.layers(sequence, inner.enter(PLACE))[:, -1]
         logits: Tensor = self.out(self.dropout(hidden))
         return logits.view(episodes, asked, self.ways)

@@ -308,7 +308,7 @@ class RecurrentModel(SourceWriter):
         context = self.whole(target, Mask(causal=True), memory)
         words = self.dropout(self.embedding(target, context))
         context = context.enter(PLACE).across()
-        read = Read(self.reader.attention, context, len(target), context.query_positions[:1])
+        read = Read(self.reader.attention, context, len(target), context.geometry.query_positions[:1])
         start = self.start(read)
         if self.training and self.config.sampling:
             out = self.sampled(target, words, start, read, self.next_chance())
@@ -382,7 +382,7 @@ class RecurrentModel(SourceWriter):
         context = state.advance(tokens, keep).of(self)
         words = self.embedding(tokens, context)
         context = context.enter(PLACE).across()
-        read = Read(self.reader.attention, context, len(tokens), context.query_positions[:1])
+        read = Read(self.reader.attention, context, len(tokens), context.geometry.query_positions[:1])
         held, fed = state.cache.held(STATE), state.cache.held(FED)
         states, last = self.start(read) if held is None or fed is None else (held, fed[0])
         out, states, last = self.run(words, states, last, read)

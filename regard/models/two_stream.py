@@ -9,6 +9,9 @@ from torch import Tensor, nn
 
 from regard.config import fields_of
 from regard.models.encoder import Encoder, EncoderModel
+from regard.nn.cache import Cache, Project
+from regard.nn.context import Context
+from regard.nn.geometry import Geometry
 from regard.nn.linear import normal_
 from regard.nn.past import Past
 
@@ -60,17 +63,25 @@ class TwoStreamModel(EncoderModel):
         """
         context, x = self.enter(tokens, keep, segments, None, past)
         batch, length = tokens.shape
-        own = context.query_positions.expand(batch, length)
-        context.query_positions = own.gather(1, places)
-        asked = self.encoder.position.embed(self.query.expand(batch, places.shape[1], -1), context)
-        context.query_positions, context.unread = torch.cat([own, context.query_positions], 1), places.shape[1]
-        context.mask = replace(context.mask, pairs=pairs(visible, places, context.reach - length))
-        if context.segments is not None:
-            mine, keys = context.segments
-            context.segments = torch.cat([mine, mine.gather(1, places)], 1), keys
-        states: Tensor = self.encoder(torch.cat([x, asked.to(x.dtype)], 1), context.enter("encoder"))
+        content = context.geometry
+        positions = content.query_positions.expand(batch, length)
+        asking = replace(content, query_positions=positions.gather(1, places))
+        asked = self.encoder.position.embed(self.query.expand(batch, places.shape[1], -1), context.at(asking))
+        facts = content.facts
+        if "segments" in facts:
+            mine, keys = facts["segments"]
+            facts = {"segments": (torch.cat([mine, mine.gather(1, places)], 1), keys)}
+        both = replace(
+            content,
+            mask=replace(content.mask, pairs=pairs(visible, places, content.reach - length)),
+            query_positions=torch.cat([positions, asking.query_positions], 1),
+            asking=places.shape[1],
+            facts=facts,
+        )
+        inner = Context(both, cache=ContentOnly(length, past)).of(self).enter("encoder")
+        states: Tensor = self.encoder(torch.cat([x, asked.to(x.dtype)], 1), inner)
         if past is not None:
-            past.move_on(context.mask.keys)
+            past.move_on(both)
         return states[:, length:]
 
     def expected(self, tokens: Tensor, keep: Tensor | None, hidden: Tensor, segments: Tensor | None = None) -> Tensor:
@@ -80,6 +91,20 @@ class TwoStreamModel(EncoderModel):
         places = hidden.long().argsort(dim=1, descending=True, stable=True)[:, : real.shape[1]]
         visible = (~hidden).unsqueeze(1).expand(-1, tokens.shape[1], -1)
         return self.predict(tokens, visible, places, keep, segments)[real]
+
+
+class ContentOnly(Cache):
+    """Keeps nothing: it takes the keys and values of content alone, behind those of a `past`. Queries have none."""
+
+    def __init__(self, length: int, past: Past | None) -> None:
+        super().__init__()
+        self.length, self.past = length, past
+
+    def extend(
+        self, name: str, k: Tensor, v: Tensor, x: Tensor, geometry: Geometry, project: Project
+    ) -> tuple[Tensor, Tensor]:
+        k, v, x = k[:, :, : self.length], v[:, :, : self.length], x[:, : self.length]
+        return (k, v) if self.past is None else self.past.extend(name, k, v, x, geometry, project)
 
 
 def pairs(visible: Tensor, places: Tensor, known: int) -> Tensor:

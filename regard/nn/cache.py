@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
+
+from regard.nn.geometry import Geometry
+
+Project = Callable[[Tensor, Geometry], tuple[Tensor, Tensor]]  # states (B, T, D) → keys and values (B, G, T, K), placed
 
 
 class KeyValueCache:
@@ -125,6 +131,15 @@ class Cache(dict[str, "KeyValueCache | Held"]):
             cache = self[name] = KeyValueCache(1 if fixed else self.room, fixed)
         assert isinstance(cache, KeyValueCache)
         return cache
+
+    def extend(
+        self, name: str, k: Tensor, v: Tensor, x: Tensor, geometry: Geometry, project: Project
+    ) -> tuple[Tensor, Tensor]:
+        """All keys and values that the queries of a layer meet: those from before, and those of the new tokens.
+
+        A cache that keeps something other than keys makes them of x (B, T, D), what the layer reads now, by `project`.
+        """
+        return self.at(name).extend(k, v)
 
     def held(self, name: str) -> tuple[Tensor, ...] | None:
         """The state of a recurrent layer, None before its first step."""

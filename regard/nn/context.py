@@ -1,22 +1,20 @@
-"""What belongs to one call travels in a `Context`, never as state on a module, so that threads can share a model."""
+"""What a layer is told beside its input, as one argument and never as state on a module: threads can share a model."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from regard.config import ConfigError
 from regard.nn.cache import Cache, unchanged
-from regard.nn.masks import Mask, places_in, positions_of
-from regard.nn.past import Past
+from regard.nn.geometry import Geometry
+from regard.nn.masks import Mask
 
-R = TypeVar("R")
 Value = Tensor | Callable[[], Tensor]  # a tensor, or what computes it if it is wanted
 
 
@@ -125,7 +123,8 @@ def holds(whole: nn.Module, part: nn.Module) -> bool:
 
 @dataclass
 class Memory:
-    """What an encoder hands to a decoder: states (B, S, D) and which of them are real (B, S), None for all.
+    """What an encoder hands to a decoder: states (B, S, D), which of them are real (B, S), None for all, and where they
+    stand (S,) or (B, S), None for one after the other.
 
     It may have fewer rows than the decoder's batch: each then serves as many consecutive ones, the beams of a sentence.
     `summary` (B, D) is one vector for the whole source, where the encoder makes one.
@@ -134,145 +133,92 @@ class Memory:
     states: Tensor
     keep: Tensor | None = None
     summary: Tensor | None = None
+    positions: Tensor | None = None
+
+    @classmethod
+    def at(cls, states: Tensor, geometry: Geometry, summary: Tensor | None = None) -> Memory:
+        """Of states with the geometry in which their encoder left them."""
+        return cls(states, geometry.mask.keys, summary, geometry.query_positions)
 
     def select(self, rows: Tensor) -> Memory:
         if unchanged(rows, len(self.states)):
             return self
-        parts = (None if part is None else part.index_select(0, rows) for part in (self.keep, self.summary))
-        return Memory(self.states.index_select(0, rows), *parts)
+
+        def chosen(part: Tensor | None) -> Tensor | None:
+            return None if part is None else part.index_select(0, rows)
+
+        positions = self.positions if self.positions is None or self.positions.dim() == 1 else chosen(self.positions)
+        return Memory(self.states.index_select(0, rows), chosen(self.keep), chosen(self.summary), positions)
+
+    def seen_by(self, geometry: Geometry) -> Geometry:
+        """Of queries with this geometry that attend to the memory; made once for all layers."""
+        known: tuple[Memory | None, Geometry] = geometry.memo.get("memory", (None, geometry))
+        if known[0] is self:
+            return known[1]
+        positions = self.positions
+        if positions is None:
+            positions = torch.arange(self.states.shape[1], device=self.states.device)
+        seen = replace(geometry, mask=Mask(keys=self.keep), key_positions=positions, asking=0, facts={})
+        geometry.memo["memory"] = self, seen
+        return seen
 
 
 @dataclass
 class Context:
-    """One call: what is visible, where tokens stand, what is remembered, who is watching.
+    """The geometry of the sequence, and the call: which layer is asked, what is kept, who is watching.
 
-    `reach` bounds the positions: all are below it, as is known without asking the device. `name` is the place in the
-    model, such as "decoder.3"; it tells layers apart that share weights. `side` says whose keys are attended to, since
-    each has a mask of its own. So many `hypotheses` of a sentence stand side by side in a row. `past` is what layers
-    read of the text before; its keys stand in front of others. The last `unread` queries are no keys: they ask, and
-    nobody attends to them. `segments` are those of the queries (B, T) and of the keys (B, S), where attention tells
-    them apart. `silence` names heads that add nothing. `losses` takes extra losses, `samples` what a layer drew
-    at random, so that watching draws nothing new.
+    `name` is the place in the model, such as "decoder.3"; it tells layers apart that share weights. `memory` is what
+    cross-attention attends to, `cache` what layers keep from call to call. `silence` names heads that add nothing.
+    `losses` takes extra losses, `samples` what a layer drew at random, so that watching draws nothing new.
     """
 
-    mask: Mask
-    query_positions: Tensor
-    key_positions: Tensor
-    reach: int
+    geometry: Geometry
     memory: Memory | None = None
     cache: Cache | None = None
     name: str = ""
-    side: str = "self"
-    hypotheses: int = 1
-    past: Past | None = None
-    unread: int = 0
-    segments: tuple[Tensor, Tensor] | None = None
     watcher: Watcher | None = None
     silence: Silence | None = None
     losses: Losses = field(default_factory=Losses)
     samples: dict[str, Tensor] = field(default_factory=dict)
-    memo: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
     def whole(cls, like: Tensor, mask: Mask, memory: Memory | None = None) -> Context:
-        """The context of a pass over a whole batch `like` (B, T, …), with the padding that `mask.keys` tells."""
-        batch, length = like.shape[:2]
-        if mask.documents is not None:
-            places = places_in(mask.documents)
-            return cls(mask, places, places, length, memory)
-        if mask.keys is None:
-            places = torch.arange(length, device=like.device)
-            return cls(mask, places, places, length, memory)
-        if mask.keys.shape != (batch, length):
-            raise ValueError(f"the mask has shape {tuple(mask.keys.shape)}, the tokens {(batch, length)}")
-        positions = positions_of(mask.keys)
-        return cls(mask, positions, positions, length, memory)
-
-    @classmethod
-    def behind(cls, past: Past, like: Tensor, mask: Mask) -> Context:
-        """The context of a pass over a batch `like` (B, T, …) behind what is remembered, all of which can be seen."""
-        if mask.documents is not None:
-            raise ValueError("a mask has documents, or a memory of the text before: a row of several texts has none")
-        known, length = past.size, like.shape[1]
-        keys = past.keys(mask.keys, like)
-        places = torch.arange(known + length, device=like.device) if keys is None else positions_of(keys)
-        pairs = None if mask.pairs is None else nn.functional.pad(mask.pairs, (known, 0), value=True)
-        return cls(replace(mask, keys=keys, pairs=pairs), places[..., known:], places, known + length, past=past)
+        """Of a pass over a whole batch `like` (B, T, …), with the padding that `mask.keys` tells."""
+        return cls(Geometry.whole(like, mask), memory)
 
     def of(self, model: nn.Module) -> Context:
         """With whoever watches this model, whatever of it is silent, and whoever gathers its extra losses."""
         self.watcher, self.silence, self.losses = watcher_of(model), silence_of(model), losses_of(model)
         return self
 
+    def enter(self, name: str) -> Context:
+        """Of one layer inside."""
+        return self._with(self.geometry, f"{self.name}.{name}" if self.name else name)
+
+    def at(self, geometry: Geometry) -> Context:
+        """The same call on a sequence of another geometry."""
+        return self._with(geometry, self.name)
+
+    def _with(self, geometry: Geometry, name: str) -> Context:
+        return Context(geometry, self.memory, self.cache, name, self.watcher, self.silence, self.losses, self.samples)
+
+    def across(self) -> Context:
+        """Of attention from this sequence to the memory."""
+        if self.memory is None:
+            raise ValueError(f"the layer {self.name!r} attends to a memory, but none was given")
+        return self.at(self.memory.seen_by(self.geometry))
+
+    def kept(self, role: str, make: Callable[[Tensor], tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+        """Keys and values that `make` gives of the memory's states, made once for a memory where there is a cache."""
+        assert self.memory is not None
+        cache = None if self.cache is None else self.cache.at(f"{self.name}.{role}", fixed=True)
+        known = None if cache is None else cache.whole()
+        if known is not None:
+            return known
+        made = make(self.memory.states)
+        return made if cache is None else cache.extend(*made)
+
     def note(self, name: str, value: Value) -> None:
         """Tell a watcher, if there is one, of a value on the way."""
         if self.watcher is not None:
             self.watcher.note(f"{self.name}.{name}" if self.name else name, value)
-
-    def enter(self, name: str) -> Context:
-        """The context of one layer inside."""
-        inner = copy.copy(self)
-        inner.name = f"{self.name}.{name}" if self.name else name
-        return inner
-
-    def across(self) -> Context:
-        """The context of attention from this sequence to the memory."""
-        if self.memory is None:
-            raise ValueError(f"the layer {self.name!r} attends to a memory, but none was given")
-        memory = self.memory
-        inner = copy.copy(self)
-        inner.side = "memory"
-        inner.mask, inner.key_positions = self.once(
-            "across",
-            lambda: (Mask(keys=memory.keep), torch.arange(memory.states.shape[1], device=memory.states.device)),
-        )
-        return inner
-
-    def earlier(self) -> Context:
-        """The context of what is remembered, which stands before this sequence."""
-        assert self.past is not None
-        inner = copy.copy(self)
-        inner.side = "past"
-        inner.query_positions = self.key_positions[..., : self.past.size]
-        return inner
-
-    @property
-    def own(self) -> int:
-        """The number of queries that are keys too: the last of those."""
-        return self.query_positions.shape[-1] - self.unread
-
-    def visible(self) -> Tensor | None:
-        """The dense mask (B or 1, H or 1, T, S) of this call, built once for all layers; None where all is visible."""
-        mask = self.mask
-        return self.once(("visible", self.side), lambda: mask.dense(self.query_positions, self.key_positions))
-
-    def hidden(self) -> Tensor | None:
-        """The opposite: where a query may not attend."""
-
-        def opposite() -> Tensor | None:
-            visible = self.visible()
-            return None if visible is None else ~visible
-
-        return self.once(("hidden", self.side), opposite)
-
-    def unseen(self, dtype: torch.dtype) -> Tensor | None:
-        """What to add to scores so that nothing hidden is attended to; PyTorch would make it anew for each layer."""
-
-        def make() -> Tensor | None:
-            hidden = self.hidden()
-            zeros = None if hidden is None else torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
-            return None if zeros is None or hidden is None else zeros.masked_fill_(hidden, float("-inf"))
-
-        return self.once(("unseen", self.side, dtype), make)
-
-    @property
-    def plainly_causal(self) -> bool:
-        """A whole sequence without padding under a causal mask, which needs no dense mask."""
-        return self.mask.only_causal and self.query_positions is self.key_positions
-
-    def once(self, key: Any, make: Callable[[], R]) -> R:
-        """What `make` gives, made once per call of the model and shared by its layers."""
-        if key not in self.memo:
-            self.memo[key] = make()
-        result: R = self.memo[key]
-        return result

@@ -58,7 +58,7 @@ class IntraLayer(nn.Module):
     def go_on(self, x: Tensor, context: Context) -> Tensor:
         """From the tape of a cache, which grows by these tokens; padding, at the end of a prompt, is never read."""
         assert context.cache is not None
-        entered, keep = self.enter(x), context.mask.keys
+        entered, keep = self.enter(x), context.geometry.mask.keys
         tape = context.cache.at(f"{context.name}.{NAME}")
         past, share = tape.length, 0.0 if silent(context) else 1.0
         held = context.cache.held(f"{context.name}.{HELD}")

@@ -52,7 +52,7 @@ class ConvolutionLayer(Neighbours):
         self.taps = Matrix(taps * dims.width, dims.width, residual=True)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
-        keep, reach = context.mask.keys, self.size - 1
+        keep, reach = context.geometry.mask.keys, self.size - 1
         if keep is not None:
             x = x * keep[:, -x.shape[1] :].unsqueeze(-1)
         if not self.dims.causal:
@@ -89,7 +89,7 @@ class RecurrenceLayer(Neighbours):
         self.layers = RecurrentLayers(cell, dims.width, hidden, 1, 0.0, bidirectional=not dims.causal)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
-        keep = context.mask.keys
+        keep = context.geometry.mask.keys
         before = None if context.cache is None else context.cache.held(context.name)
         out: Tensor
         out, states = self.layers(x, before, None if keep is None else keep[:, -x.shape[1] :])

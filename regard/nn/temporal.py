@@ -60,7 +60,7 @@ class DenseBlock(nn.Module):
         before = x.new_zeros(len(x), self.dilation, x.shape[-1]) if past is None else past[0]
         joined = torch.cat([before, x], 1)
         if context.cache is not None:
-            context.cache.hold(context.name, latest(joined, self.dilation, x.shape[1], context.mask.keys))
+            context.cache.hold(context.name, latest(joined, self.dilation, x.shape[1], context.geometry.mask.keys))
         f, g = self.taps(torch.cat([joined[:, : x.shape[1]], x], -1)).chunk(2, -1)
         return torch.cat([x, f.tanh() * g.sigmoid()], -1)
 
@@ -91,6 +91,7 @@ class CausalAttention(nn.Module):
         name = f"{context.name}.{ROLE}"
         if context.cache is not None:
             k, v = context.cache.at(name).extend(k, v)
+        k, v = self.kernel.ready(k, v, context)
         read = self.kernel.mix(q, k, v, context).squeeze(1)
         if context.silence is not None and 0 in context.silence.heads.get(name, ()):
             read = torch.zeros_like(read)

@@ -52,10 +52,11 @@ def context(mask: Mask) -> Context:
 @pytest.mark.parametrize("mask", MASKS)
 def test_combined_weights_equal_the_mix(config: KernelConfig, groups: int, mask: str) -> None:
     module, (q, k, v), call = kernel(config, groups), inputs(groups), context(MASKS[mask])
+    k, v = module.ready(k, v, call)
     weights = module.weights(q, k, call)
     torch.testing.assert_close(module.combine(weights, v, call), module.mix(q, k, v, call), rtol=1e-4, atol=1e-5)
     assert weights.shape == (B, H, T, T)
-    visible = call.visible()
+    visible = call.geometry.visible()
     if visible is not None:
         assert weights[~visible.expand_as(weights)].eq(0).all()
 
@@ -71,6 +72,7 @@ def test_combined_weights_equal_the_mix_for_every_position(
         torch.nn.init.normal_(parameter)
     module, call = kernel(config, position=position), context(MASKS[mask])
     q, k, v = position.place(*inputs(), call)
+    k, v = module.ready(k, v, call)
     mixed = module.mix(q, k, v, call)
     torch.testing.assert_close(module.combine(module.weights(q, k, call), v, call), mixed, rtol=1e-4, atol=1e-5)
 
@@ -82,9 +84,10 @@ def test_a_row_that_sees_nothing_gives_zeros_and_no_nan(config: KernelConfig) ->
     pairs = torch.ones(T, T, dtype=torch.bool)
     pairs[2] = False
     call = context(Mask(pairs=pairs))
-    mixed = module.mix(q, k, v, call)
+    ready = module.ready(k, v, call)
+    mixed = module.mix(q, *ready, call)
     assert mixed[:, :, 2].eq(0).all()
-    assert module.weights(q, k, call)[:, :, 2].eq(0).all()
+    assert module.weights(q, ready[0], call)[:, :, 2].eq(0).all()
     mixed.sum().backward()
     for x in (q, k, v):
         assert x.grad is None or x.grad.isfinite().all()
@@ -147,7 +150,8 @@ def test_watched_equals_unwatched_bit_for_bit(config: KernelConfig, training: bo
 def test_gradients_reach_every_parameter(config: KernelConfig) -> None:
     module = kernel(config)
     q, k, v = (x.requires_grad_() for x in inputs())
-    module.mix(q, k, v, context(Mask(causal=True))).square().sum().backward()
+    call = context(Mask(causal=True))
+    module.mix(q, *module.ready(k, v, call), call).square().sum().backward()
     for name, parameter in module.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.abs().sum() > 0, name
@@ -158,6 +162,7 @@ def test_gradients_reach_every_parameter(config: KernelConfig) -> None:
 def test_precision_stays_what_it_was(config: KernelConfig, dtype: torch.dtype) -> None:
     module = kernel(config).to(dtype)
     q, k, v = (x.to(dtype) for x in inputs())
+    k, v = module.ready(k, v, context(Mask()))
     for mask in (Mask(causal=True), Mask(causal=True, keys=KEEP)):
         assert module.mix(q, k, v, context(mask)).dtype == dtype
         assert module.weights(q, k, context(mask)).dtype == dtype

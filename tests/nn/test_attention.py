@@ -29,6 +29,10 @@ def queries_and_keys(length: int = 5, span: int = 7) -> tuple[Tensor, Tensor, Co
     return q, k, Context.whole(torch.empty(3, length), Mask(), memory).across()
 
 
+def weights_of(module: Kernel, q: Tensor, k: Tensor, context: Context) -> Tensor:
+    return module.weights(q, module.ready(k, k, context)[0], context)
+
+
 def softmax_of(scores: Tensor) -> Tensor:
     return scores.exp() / scores.exp().sum(-1, keepdim=True)
 
@@ -55,14 +59,14 @@ def test_the_scaled_score_has_unit_variance_and_the_plain_one_that_of_the_width(
 def test_dot() -> None:
     q, k, context = queries_and_keys()
     scores = torch.einsum("bhtk,bhsk->bhts", q, k)
-    torch.testing.assert_close(kernel(Dot()).weights(q, k, context), softmax_of(scores))
+    torch.testing.assert_close(weights_of(kernel(Dot()), q, k, context), softmax_of(scores))
 
 
 def test_general() -> None:
     q, k, context = queries_and_keys()
     module = kernel(General())
     scores = torch.einsum("bhti,hij,bhsj->bhts", q, module.weight, k)
-    torch.testing.assert_close(module.weights(q, k, context), softmax_of(scores))
+    torch.testing.assert_close(weights_of(module, q, k, context), softmax_of(scores))
 
 
 def test_additive_is_a_network_on_the_concatenation() -> None:
@@ -72,28 +76,28 @@ def test_additive_is_a_network_on_the_concatenation() -> None:
     matrix = torch.cat([module.query, module.key], dim=1)  # W of W [q; k]
     hidden = torch.einsum("bhtsc,hcd->bhtsd", pairs, matrix).tanh()
     scores = torch.einsum("bhtsd,hd->bhts", hidden, module.v.flatten(1))
-    torch.testing.assert_close(module.weights(q, k, context), softmax_of(scores))
+    torch.testing.assert_close(weights_of(module, q, k, context), softmax_of(scores))
 
 
 def test_content_is_a_cosine_sharpened_by_the_key_strength() -> None:
     q, k, context = queries_and_keys()
     cosine = F.cosine_similarity(q[:, :, :, None], k[:, :, None], dim=-1)
-    torch.testing.assert_close(kernel(Content(strength=3)).weights(q, k, context), softmax_of(3 * cosine))
+    torch.testing.assert_close(weights_of(kernel(Content(strength=3)), q, k, context), softmax_of(3 * cosine))
 
 
 def test_location_does_not_look_at_the_content_of_keys() -> None:
     q, k, context = queries_and_keys()
     module = kernel(Location(length=10))
     scores = torch.einsum("bhtk,hks->bhts", q, module.weight)[..., :7]
-    weights = module.weights(q, k, context)
+    weights = weights_of(module, q, k, context)
     torch.testing.assert_close(weights, softmax_of(scores))
-    assert torch.equal(weights, module.weights(q, torch.randn_like(k), context))
+    assert torch.equal(weights, weights_of(module, q, torch.randn_like(k), context))
 
 
 def test_location_refuses_more_keys_than_it_has_places() -> None:
     q, k, context = queries_and_keys()
     with pytest.raises(ValueError, match="7 keys are more than the 6 places"):
-        kernel(Location(length=6)).weights(q, k, context)
+        weights_of(kernel(Location(length=6)), q, k, context)
 
 
 @pytest.mark.parametrize("value_width", [8, 5])

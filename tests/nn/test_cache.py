@@ -6,9 +6,12 @@ import pytest
 import torch
 
 import regard
-from regard.models import RecurrentDecoder
+from regard.models import Recurrent, RecurrentDecoder
+from regard.models.recurrent import Bahdanau
+from regard.nn.attention import Additive, Content, Kernel, KernelConfig
 from regard.nn.cache import KeyValueCache
-from tests.helpers import built, decoder, encoder_decoder, tokens
+from regard.nn.context import Context
+from tests.helpers import built, decoder, encoder_decoder, label, tokens
 
 
 def test_room_is_made_ahead_and_grows_by_doubling() -> None:
@@ -85,6 +88,35 @@ def test_the_memory_is_projected_once() -> None:
     for _ in range(3):
         _, state = model.step(tokens(2, 1), state)
     assert calls == [1]
+
+
+@pytest.mark.parametrize("reading", ["transformer", "recurrent"])
+@pytest.mark.parametrize("kernel", [Additive(), Content()], ids=label)
+def test_keys_of_a_source_are_made_ready_once_not_once_a_step(
+    reading: str, kernel: KernelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if reading == "transformer":
+        model = built(encoder_decoder(kernel=kernel))
+    else:
+        model = built(Recurrent(vocabulary=40, width=32, hidden=16, reader=Bahdanau(kernel=kernel)))
+    kind = type(next(module for module in model.modules() if isinstance(module, Kernel)))
+    calls: list[int] = []
+    ready = kind.ready
+
+    def counted(module: Kernel, k: torch.Tensor, v: torch.Tensor, context: Context) -> tuple[torch.Tensor, ...]:
+        calls.append(k.shape[2])
+        return ready(module, k, v, context)
+
+    monkeypatch.setattr(kind, "ready", counted)
+    source, target = tokens(2, 9), tokens(2, 4)
+    expected = model(source, target)
+    state = model.begin(model.encode(source))
+    calls.clear()
+    for place in range(4):
+        logits, state = model.step(target[:, place : place + 1], state)
+        torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
+    layers = sum(name.endswith("cross") for name in model.attention_names())
+    assert calls.count(9) == layers  # the source has nine tokens, what was written has fewer
 
 
 def test_only_the_filled_part_is_copied_and_nothing_where_the_rows_stay() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -49,7 +51,7 @@ def test_segments_add_one_vector_for_the_same_and_one_for_others() -> None:
     q = torch.randn(1, H, T, K)
     plain = module.bias(q, 0.5, call)
     marks = torch.tensor([[0, 0, 1, 1, 2]])
-    call.segments = marks, marks
+    call = call.at(replace(call.geometry, facts={"segments": (marks, marks)}))
     added = module.bias(q, 0.5, call) - plain
     assert module.b is not None
     assert module.s is not None
@@ -66,7 +68,7 @@ def test_columns_and_places_agree_and_holes_are_noticed(holes: bool) -> None:
     if holes:
         keep[0, 1:3] = False
     module, call = position(), context(keep, 3)
-    assert side_by_side(call) is not holes
+    assert side_by_side(call.geometry) is not holes
     q = torch.randn(3, H, T, K)
     found = module.bias(q, 1.0, call)
     for row in range(3):
@@ -106,7 +108,8 @@ def test_padding_in_the_memory_is_seen_by_nobody() -> None:
     torch.testing.assert_close(together[1:], model.encode(second[1:], past=alone).states, rtol=1e-4, atol=1e-5)
     chosen = Past(8)
     model.encode(first, keep, past=chosen)
-    other = model.encode(second[1:], past=chosen.select(torch.tensor([1]))).states
+    chosen.select(torch.tensor([1]))
+    other = model.encode(second[1:], past=chosen).states
     torch.testing.assert_close(together[1:], other, rtol=1e-4, atol=1e-5)
 
 

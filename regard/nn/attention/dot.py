@@ -35,7 +35,7 @@ class Dot(KernelConfig, kind="dot"):
 
 
 class DotKernel(Kernel):
-    """The score is scale · q'·k', where `turned` makes q' of queries and `ready` k' of keys."""
+    """The score is scale · q'·k, where `turned` makes q' of queries."""
 
     def __init__(self, dims: HeadDims, position: Position, dropout: float, scale: float) -> None:
         super().__init__(dims, position, dropout)
@@ -48,7 +48,7 @@ class DotKernel(Kernel):
         # Shaw's values need the weights; PyTorch's fused attention on a CPU has no dropout.
         if self.position.values is not None or (self.dropout.active and q.device.type == "cpu"):
             return super().mix(q, k, v, context)
-        q, k = self.turned(q), self.ready(k)
+        q = self.turned(q)
         if q.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
             with torch.autocast("cpu", enabled=False):  # in bf16 its gradient takes ten times as long there
                 return self.fused(q.float(), k.float(), v.float(), context)
@@ -57,10 +57,10 @@ class DotKernel(Kernel):
     def fused(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
         """By PyTorch's fused attention; q and k are as the score wants them."""
         bias = self.position.bias(q, self.scale, context)
-        causal = context.plainly_causal and bias is None
+        causal = context.geometry.plainly_causal and bias is None
         if bias is None:
-            bias = None if causal else context.unseen(q.dtype)
-        elif (hidden := context.hidden()) is not None:
+            bias = None if causal else context.geometry.unseen(q.dtype)
+        elif (hidden := context.geometry.hidden()) is not None:
             bias = bias.masked_fill(hidden, float("-inf"))
         return F.scaled_dot_product_attention(
             q,
@@ -78,8 +78,8 @@ class DotKernel(Kernel):
         bias = self.position.bias(self.turned(q), self.scale, context)
         return scores if bias is None else scores + bias
 
-    def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
-        return (self.turned(q) * self.scale) @ spread(ready, self.dims.heads).transpose(-1, -2)
+    def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        return (self.turned(q) * self.scale) @ spread(k, self.dims.heads).transpose(-1, -2)
 
     def cost(self, shape: Shape) -> Cost:
         if self.dropout.rate or self.position.values is not None or self.position.weighed:
@@ -149,8 +149,8 @@ class ContentKernel(DotKernel):
     def turned(self, q: Tensor) -> Tensor:
         return F.normalize(q, dim=-1) * self.log_strength.exp()
 
-    def ready(self, k: Tensor) -> Tensor:
-        return F.normalize(k, dim=-1)
+    def ready(self, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor]:
+        return F.normalize(k, dim=-1), v
 
     def score_cost(self, shape: Shape) -> Cost:
         rows, keys = shape.tokens * self.dims.heads, shape.batch * shape.keys * self.dims.groups

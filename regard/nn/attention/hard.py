@@ -93,7 +93,7 @@ class HardChoice(Choice):
         weights = one_hot(drawn.view(chances.shape[:-1]), chances)
         if not self.config.expected:
             return weights
-        soft = context.once((self, "expected"), lambda: self.soft_rows(chances))
+        soft = context.geometry.once((self, "expected"), lambda: self.soft_rows(chances))
         return torch.where(soft, chances, weights)
 
     def soft_rows(self, chances: Tensor) -> Tensor:
@@ -101,7 +101,7 @@ class HardChoice(Choice):
         return torch.rand(len(chances), 1, 1, 1, device=chances.device) < self.config.expected
 
     def settle(self, name: str, chances: Tensor, weights: Tensor, context: Context) -> None:
-        soft: Tensor | None = context.memo.get((self, "expected"))
+        soft: Tensor | None = context.geometry.memo.get((self, "expected"))
         drawn = chances.new_ones(chances.shape[:-1], dtype=torch.bool) if soft is None else ~soft.squeeze(-1)
         context.samples[name] = weights.argmax(-1).masked_fill(~drawn, NOTHING)
         context.losses.leave(

@@ -28,8 +28,9 @@ class KernelConfig(Part, family="kernel"):
 class Kernel(nn.Module):
     """Queries (B, H, T, K), keys and values (B, G, S, K) → (B, H, T, K).
 
-    `mix` is always the path that runs. `weights` is called in addition when someone is watching; in eval mode
-    `combine(weights(q, k, context), v, context)` equals `mix(q, k, v, context)`.
+    First `ready` computes what needs no queries, once for all steps where the keys stay the same. Of what it gives,
+    `mix` makes the result: it is always the path that runs. `weights` is called in addition when someone is watching;
+    in eval mode `combine(weights(q, k, context), v, context)` equals `mix(q, k, v, context)`.
     """
 
     causal = True  # whether it can keep the future out
@@ -41,12 +42,16 @@ class Kernel(nn.Module):
         object.__setattr__(self, "position", position)  # the stack owns it, layers only use it
         self.dropout = Dropout(dropout)
 
+    def ready(self, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor]:
+        """Keys and values as the other methods take them: what can be computed of them before queries come."""
+        return k, v
+
     def mix(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
         return self.combine(self.dropout(self.weights(q, k, context)), v, context)
 
     def weights(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         """(B, H, T, S): for each query, how much of each key's value it takes; rows sum to one, or zero if masked."""
-        return masked_softmax(self.biased(q, k, context), context.hidden())
+        return masked_softmax(self.biased(q, k, context), context.geometry.hidden())
 
     def biased(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         """(B, H, T, S): the scores with position bias, before the mask."""
@@ -56,14 +61,6 @@ class Kernel(nn.Module):
 
     def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         """(B, H, T, S), before position bias and mask."""
-        return self.match(q, self.ready(k), context)
-
-    def ready(self, k: Tensor) -> Tensor:
-        """(B, H or G, S, …): what of the keys can be computed before queries come, once for all of them."""
-        return k
-
-    def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
-        """The scores of keys that are `ready`."""
         raise TypeError(f"{type(self).__name__} does not score keys")
 
     def combine(self, weights: Tensor, v: Tensor, context: Context) -> Tensor:
@@ -71,6 +68,10 @@ class Kernel(nn.Module):
         if self.position.values is not None:
             mixed = mixed + self.position.values(weights, context)
         return mixed
+
+    def ready_values(self) -> int:
+        """How many values keys that are ready have for each token."""
+        return self.dims.groups * self.dims.key_width
 
     def cost(self, shape: Shape) -> Cost:
         """Of scoring and mixing; what is kept beyond q, k and v themselves, the mix included."""

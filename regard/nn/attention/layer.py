@@ -100,13 +100,8 @@ class Attention(Mixer):
         self.query_norm = None if config.key_norm is None else config.key_norm.build(dims.key_width)
         self.key_norm = None if config.key_norm is None else config.key_norm.build(dims.key_width)
 
-    def norm_cost(self, queries: int, keys: int) -> Cost:
-        """Of norming so many queries and keys."""
-        if self.query_norm is None or self.key_norm is None:
-            return Cost()
-        return self.query_norm.cost(queries) + self.key_norm.cost(keys)
-
     def attend(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
+        """Queries (B, H, T, K) to keys and values that are ready → (B, T, D)."""
         mixed = self.kernel.mix(q, k, v, context)
         if context.silence is not None:
             mixed = self.silenced(mixed, context.silence.heads.get(f"{context.name}.{self.role}", ()))
@@ -131,8 +126,14 @@ class Attention(Mixer):
         """The weights (B, H, T, S) as a watcher sees them: sequences that share keys each in a row of their own."""
         weights = self.kernel.weights(q, k, context)
         rows, heads, _, keys = weights.shape  # (R, H, n·T, S)
-        length = context.query_positions.shape[-1] // context.hypotheses
+        length = context.geometry.query_positions.shape[-1] // context.geometry.hypotheses
         return weights.view(rows, heads, -1, length, keys).transpose(1, 2).flatten(0, 1)
+
+    def norm_cost(self, queries: int, keys: int) -> Cost:
+        """Of norming so many queries and keys."""
+        if self.query_norm is None or self.key_norm is None:
+            return Cost()
+        return self.query_norm.cost(queries) + self.key_norm.cost(keys)
 
     def cache_values(self) -> int:
         return self.dims.groups * (self.dims.key_width + self.dims.value_width)
@@ -154,35 +155,23 @@ class SelfAttention(Attention):
         )
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
-        q, k, v = self.projected(x, context)
-        if context.unread:
-            x, k, v = x[:, : context.own], k[:, :, : context.own], v[:, :, : context.own]
-        if context.past is not None:
-            k, v = self.recalled(x, k, v, context)
+        q, k, v = self.project(x, context)
         if context.cache is not None:
-            k, v = context.cache.at(f"{context.name}.{self.role}").extend(k, v)
-        return self.attend(q, k, v, context)
+            name, geometry = f"{context.name}.{self.role}", context.geometry
+            k, v = context.cache.extend(
+                name, k, v, x, geometry, lambda states, there: self.project(states, context.at(there))[1:]
+            )
+        return self.attend(q, *self.kernel.ready(k, v, context), context)
 
-    def projected(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
+    def project(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
         """Queries (B, H, T, K), keys and values (B, G, T, K), placed."""
-        dims = self.dims
-        batch, length, _ = x.shape
-        fused = self.qkv(x).view(batch, length, dims.groups, -1).transpose(1, 2)  # (B, G, T, …)
+        fused = self.qkv(x).unflatten(-1, (self.dims.groups, -1)).transpose(1, 2)  # (B, G, T, …)
         q, k, v = fused.split(self.widths, dim=-1)
         if self.queries > 1:
-            q = q.unflatten(-1, (self.queries, dims.key_width)).transpose(2, 3).flatten(1, 2)  # (B, H, T, K)
+            q = q.unflatten(-1, (self.queries, -1)).transpose(2, 3).flatten(1, 2)  # (B, H, T, K)
         if self.query_norm is not None and self.key_norm is not None:
             q, k = self.query_norm(q), self.key_norm(k)
         return self.kernel.position.place(q, k, v, context)
-
-    def recalled(self, x: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor]:
-        """Keys and values with those of what this layer read before, in front."""
-        assert context.past is not None
-        before = context.past.before(f"{context.name}.{self.role}", x)
-        if before is None:
-            return k, v
-        _, old_k, old_v = self.projected(before, context.earlier())
-        return torch.cat([old_k, k], 2), torch.cat([old_v, v], 2)
 
     def cost(self, shape: Shape) -> Cost:
         fused = shape.tokens * self.qkv.out_features
@@ -191,7 +180,7 @@ class SelfAttention(Attention):
 
 
 class CrossAttention(Attention):
-    """Queries from one sequence, keys and values from the memory of another, computed once per memory.
+    """Queries from one sequence, keys and values from the memory of another, made ready once for each memory.
 
     A memory of R rows serves R·n sequences, n consecutive ones each, as in beam search: they are laid end to end and
     attend to their memory together, so that keys and values are never repeated.
@@ -209,26 +198,23 @@ class CrossAttention(Attention):
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         across = context.across()
-        k, v = self.keys_and_values(across)
+        k, v = across.kept(self.role, lambda states: self.keys_and_values(states, across))
         if len(x) % len(k):
             raise ValueError(f"the memory holds a batch of {len(k)}, the tokens are a batch of {len(x)}")
         joined = x.reshape(len(k), -1, x.shape[-1])  # (R·n, T, D) → (R, n·T, D)
-        q = self.q(joined).unflatten(-1, (self.dims.heads, self.dims.key_width)).transpose(1, 2)  # (R, H, n·T, K)
+        q = self.q(joined).unflatten(-1, (self.dims.heads, -1)).transpose(1, 2)  # (R, H, n·T, K)
         if self.query_norm is not None:
             q = self.query_norm(q)
         return self.attend(q, k, v, across).view(x.shape)
 
-    def keys_and_values(self, context: Context) -> tuple[Tensor, Tensor]:
-        assert context.memory is not None
-        cache = None if context.cache is None else context.cache.at(f"{context.name}.{self.role}", fixed=True)
-        known = None if cache is None else cache.whole()
-        if known is not None:
-            return known
-        fused = self.kv(context.memory.states)  # (B, S, …)
-        k, v = fused.unflatten(-1, (self.dims.groups, -1)).transpose(1, 2).split(self.widths, dim=-1)
-        if self.key_norm is not None:
-            k = self.key_norm(k)
-        return (k, v) if cache is None else cache.extend(k, v)
+    def keys_and_values(self, states: Tensor, context: Context) -> tuple[Tensor, Tensor]:
+        """Of the states (R, S, D) of a memory, (R, G, S, …), ready for queries."""
+        fused = self.kv(states).unflatten(-1, (self.dims.groups, -1)).transpose(1, 2)
+        k, v = fused.split(self.widths, dim=-1)
+        return self.kernel.ready(k if self.key_norm is None else self.key_norm(k), v, context)
+
+    def cache_values(self) -> int:
+        return self.kernel.ready_values() + self.dims.groups * self.dims.value_width
 
     def cost(self, shape: Shape) -> Cost:
         memory = shape.batch * shape.keys

@@ -47,13 +47,16 @@ class AdditiveKernel(Kernel):
         normal_(self.key, std=(2 * self.dims.key_width) ** -0.5)
         normal_(self.v, std=self.v.shape[-2] ** -0.5)
 
-    def ready(self, k: Tensor) -> Tensor:
-        return per_head(spread(k, self.dims.heads), self.key)  # (B, H, S, hidden)
+    def ready(self, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor]:
+        return per_head(spread(k, self.dims.heads), self.key), v  # (B, H, S, hidden)
 
-    def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
+    def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         q = per_head(q, self.query)  # (B, H, T, hidden)
-        pairs = (q.unsqueeze(-2) + ready.unsqueeze(-3)).tanh()  # (B, H, T, S, hidden)
+        pairs = (q.unsqueeze(-2) + k.unsqueeze(-3)).tanh()  # (B, H, T, S, hidden)
         return (pairs @ (self.v[0, 0] if self.dims.heads == 1 else self.v)).squeeze(-1)
+
+    def ready_values(self) -> int:
+        return self.dims.heads * self.v.shape[-2]
 
     def score_cost(self, shape: Shape) -> Cost:
         heads, hidden = self.dims.heads, self.v.shape[-2]
@@ -84,9 +87,9 @@ class LocationKernel(Kernel):
     def reset_parameters(self) -> None:
         normal_(self.weight, std=self.dims.asked_width**-0.5)
 
-    def match(self, q: Tensor, ready: Tensor, context: Context) -> Tensor:
-        length, span = self.weight.shape[-1], ready.shape[2]
-        places = context.key_positions
+    def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        length, span = self.weight.shape[-1], k.shape[2]
+        places = context.geometry.key_positions
         reach = int(places.max()) + 1
         if reach > length:
             raise Error(f"{reach} keys are more than the {length} places that location-based attention knows")

@@ -35,14 +35,11 @@ class SourceAttention(nn.Module):
 
     def ready(self, context: Context) -> tuple[Tensor, Tensor]:
         """Keys and values (R, 1, S, …), computed once for a memory."""
-        assert context.memory is not None
-        cache = None if context.cache is None else context.cache.at(f"{context.name}.{NAME}", fixed=True)
-        known = None if cache is None else cache.whole()
-        if known is not None:
-            return known
-        states = context.memory.states.unsqueeze(1)
-        keys = self.kernel.ready(states)
-        return (keys, states) if cache is None else cache.extend(keys, states)
+
+        def make(states: Tensor) -> tuple[Tensor, Tensor]:
+            return self.kernel.ready(states.unsqueeze(1), states.unsqueeze(1), context)
+
+        return context.kept(NAME, make)
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, places: Tensor, context: Context
@@ -52,16 +49,16 @@ class SourceAttention(nn.Module):
         batch, length, _ = queries.shape
         joined = queries.reshape(len(keys), -1, queries.shape[-1])  # (R, n·T, D)
         q = (joined if self.query is None else self.query(joined)).unsqueeze(1)
-        hidden, centres = context.hidden(), None
+        hidden, centres = context.geometry.hidden(), None
         if self.window is None:
-            chances = masked_softmax(self.kernel.match(q, keys, context), hidden)
+            chances = masked_softmax(self.kernel.scores(q, keys, context), hidden)
         else:
             lengths = places.new_full((len(keys),), keys.shape[2])
             if context.memory is not None and context.memory.keep is not None:
                 lengths = context.memory.keep.sum(1)
             centres = self.window.centres(joined, places.repeat(batch // len(keys)), lengths)
             outside = self.window.outside(centres, keys.shape[2])
-            scores = self.kernel.match(q, keys, context)
+            scores = self.kernel.scores(q, keys, context)
             chances = masked_softmax(scores, outside if hidden is None else outside | hidden)
             chances = self.window.shape(chances, centres)
         weights: Tensor = self.choice(chances, context)

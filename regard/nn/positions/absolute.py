@@ -12,6 +12,7 @@ from regard.config import ConfigError, Positive, Size
 from regard.errors import Error
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
+from regard.nn.geometry import Geometry
 from regard.nn.linear import Table
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 
@@ -54,14 +55,14 @@ class AbsolutePosition(Position):
         self.join = join
         self.taken = width if join == "concat" else 0
 
-    def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
-        """(T, width) or (B, T, width) for positions (T,) or (B, T), all of them below `reach`."""
+    def vectors(self, geometry: Geometry, like: Tensor) -> Tensor:
+        """(T, width) or (B, T, width): one for each query."""
         raise TypeError(f"{type(self).__name__} looks up no vectors")
 
     def embed(self, x: Tensor, context: Context) -> Tensor:
         if self.join == "qkv":
             return x
-        places = self.vectors(context.query_positions, context.reach, x)
+        places = self.vectors(context.geometry, x)
         if self.join == "add":
             return x + places
         return torch.cat([x, places.expand(*x.shape[:-1], -1)], dim=-1)
@@ -69,7 +70,7 @@ class AbsolutePosition(Position):
     def place(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
         if self.join != "qkv":
             return q, k, v
-        places = self.vectors(context.query_positions, context.reach, q).unsqueeze(-3)  # (1, T, K) or (B, 1, T, K)
+        places = self.vectors(context.geometry, q).unsqueeze(-3)  # (1, T, K) or (B, 1, T, K)
         return q + places, k + places, v + places
 
 
@@ -108,15 +109,15 @@ class SinusoidalPosition(AbsolutePosition):
         self.width, self.layout, self.base = width, layout, base
         self.table: Tensor | None = None
 
-    def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
-        table = self.table
+    def vectors(self, geometry: Geometry, like: Tensor) -> Tensor:
+        table, reach = self.table, geometry.reach
         known = 0 if table is None else len(table)
         if table is None or reach > known or table.dtype != like.dtype or table.device != like.device:
             with torch.inference_mode(False):  # it stays, and may be trained with
                 places = torch.arange(max(reach, 2 * known, 64), device="cpu")
                 table = sinusoids(places, self.width, self.layout, self.base).to(like.device, like.dtype)
             self.table = table
-        return table[positions]
+        return table[geometry.query_positions]
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,8 @@ class LearnedPosition(AbsolutePosition):
         self.table = Table(length, width)
         self.longest = length
 
-    def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
-        length = self.table.num_embeddings
+    def vectors(self, geometry: Geometry, like: Tensor) -> Tensor:
+        positions, reach, length = geometry.query_positions, geometry.reach, self.table.num_embeddings
         if reach > length and (reach := int(positions.max()) + 1) > length:  # padding may have made it seem longer
             raise Error(f"a sequence of {reach} tokens is longer than the learned position table of {length}")
         places: Tensor = self.table(positions)

@@ -11,17 +11,18 @@ from torch import Tensor, nn
 from regard.config import ConfigError, Size
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
+from regard.nn.geometry import Geometry
 from regard.nn.linear import Table, normal_
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 
 
-def distances(context: Context) -> Tensor:
+def distances(geometry: Geometry) -> Tensor:
     """(T, S) or (B, T, S): place of the key minus place of the query."""
 
     def subtract() -> Tensor:
-        return context.key_positions.unsqueeze(-2) - context.query_positions.unsqueeze(-1)
+        return geometry.key_positions.unsqueeze(-2) - geometry.query_positions.unsqueeze(-1)
 
-    return context.once(("distances", id(context.key_positions)), subtract)
+    return geometry.once("distances", subtract)
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,10 @@ class RelativePosition(Position):
         """(B or 1, 1, T, S): which vector each pair uses."""
 
         def clip() -> Tensor:
-            steps = distances(context).clamp(-self.distance, self.distance) + self.distance
+            steps = distances(context.geometry).clamp(-self.distance, self.distance) + self.distance
             return steps.view(-1, 1, *steps.shape[-2:])
 
-        return context.once(("steps", self.distance), clip)
+        return context.geometry.once(("steps", self.distance), clip)
 
     def cost(self, shape: Shape, heads: int) -> Cost:
         rows, steps = shape.tokens * heads, 2 * self.distance + 1
@@ -127,9 +128,9 @@ class ALiBiPosition(Position):
     def bias(self, q: Tensor, scale: float, context: Context) -> Tensor:
         def make() -> Tensor:
             slopes = torch.tensor(alibi_slopes(self.heads), device=q.device, dtype=q.dtype)
-            return distances(context).abs().neg().unsqueeze(-3) * slopes.view(-1, 1, 1)
+            return distances(context.geometry).abs().neg().unsqueeze(-3) * slopes.view(-1, 1, 1)
 
-        return context.once(("alibi", self.heads, q.dtype), make)
+        return context.geometry.once(("alibi", self.heads, q.dtype), make)
 
 
 @dataclass(frozen=True)
@@ -172,8 +173,8 @@ class BucketPosition(Position):
 
     def bias(self, q: Tensor, scale: float, context: Context) -> Tensor:
         def make() -> Tensor:
-            buckets = bucket_of(distances(context), self.buckets, self.furthest, self.two_sided)
+            buckets = bucket_of(distances(context.geometry), self.buckets, self.furthest, self.two_sided)
             bias: Tensor = self.table(buckets)  # (T, S, H) or (B, T, S, H)
             return bias.movedim(-1, -3)
 
-        return context.once(("t5", id(self)), make)
+        return context.geometry.once(("t5", id(self)), make)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from regard.config import Size
 from regard.nn.cost import Cost, Shape
+from regard.nn.geometry import Geometry
 from regard.nn.linear import normal_
 from regard.nn.positions.absolute import Absolute, AbsolutePosition, Join
 from regard.nn.positions.base import HeadDims, Position
@@ -36,8 +37,8 @@ class OrderPosition(AbsolutePosition):
     def reset_parameters(self) -> None:
         normal_(self.direction, std=len(self.direction) ** -0.5)
 
-    def vectors(self, positions: Tensor, reach: int, like: Tensor) -> Tensor:
-        return self.numbers(positions).to(like.dtype).unsqueeze(-1) * self.direction
+    def vectors(self, geometry: Geometry, like: Tensor) -> Tensor:
+        return self.numbers(geometry.query_positions).to(like.dtype).unsqueeze(-1) * self.direction
 
     def numbers(self, positions: Tensor) -> Tensor:
         return positions

@@ -38,8 +38,8 @@ class RotaryPosition(Position):
         self.width, self.layout, self.base = width, layout, base
 
     def place(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
-        key = ("rotary", id(self), context.side, q.dtype)
-        cos, sin = context.once(key, lambda: self.angles(context.query_positions, q))
+        key = ("rotary", id(self), q.dtype)
+        cos, sin = context.geometry.once(key, lambda: self.angles(context.geometry.query_positions, q))
         return self.turn(q, cos, sin), self.turn(k, cos, sin), v
 
     def angles(self, positions: Tensor, like: Tensor) -> tuple[Tensor, Tensor]:

@@ -11,6 +11,7 @@ from regard.config import Rate, Size
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
+from regard.nn.geometry import Geometry
 from regard.nn.linear import Linear, normal_
 from regard.nn.positions.absolute import sinusoids
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
@@ -65,22 +66,23 @@ class TransformerXLPosition(Position):
         return q + self.u, k, v
 
     def bias(self, q: Tensor, scale: float, context: Context) -> Tensor:
-        keys = context.once(("distant keys", id(self)), lambda: self.keys(context, q))
-        scores = paired(by_head((q + (self.v - self.u)) * scale, keys), context)
-        if self.b is None or self.s is None or context.segments is None:
+        geometry = context.geometry
+        keys = geometry.once(("distant keys", id(self)), lambda: self.keys(geometry, q))
+        scores = paired(by_head((q + (self.v - self.u)) * scale, keys), geometry)
+        if self.b is None or self.s is None or "segments" not in geometry.facts:
             return scores
         parts = by_head((q + (self.b - self.u)) * scale, self.s.transpose(-1, -2))  # (B, H, T, 2)
-        return scores + torch.where(others(context), parts[..., 1:], parts[..., :1])
+        return scores + torch.where(others(geometry), parts[..., 1:], parts[..., :1])
 
-    def keys(self, context: Context, like: Tensor) -> Tensor:
+    def keys(self, geometry: Geometry, like: Tensor) -> Tensor:
         """(H, K, distances): what a query meets at each distance, from the first key back to ahead of the last."""
-        waves = context.once(("waves", self.dims.width, self.furthest, like.dtype), lambda: self.waves(context, like))
+        waves = geometry.once(("waves", self.dims.width, self.furthest, like.dtype), lambda: self.waves(geometry, like))
         turned: Tensor = self.turn(waves)
         return turned.view(len(turned), self.dims.heads, self.dims.key_width).permute(1, 2, 0)
 
-    def waves(self, context: Context, like: Tensor) -> Tensor:
+    def waves(self, geometry: Geometry, like: Tensor) -> Tensor:
         """(distances, D), drawn once for all layers where dropout falls on them."""
-        own, keys = context.own, context.key_positions.shape[-1]
+        own, keys = geometry.own, geometry.key_positions.shape[-1]
         back = torch.arange(keys - 1, -own - 1, -1, device=like.device)  # query minus key, the first key first
         if self.furthest is not None:
             back = back.clamp(-self.furthest, self.furthest)
@@ -106,20 +108,20 @@ def by_head(q: Tensor, keys: Tensor) -> Tensor:
     return found.view(heads, batch, length, -1).transpose(0, 1)
 
 
-def paired(by_distance: Tensor, context: Context) -> Tensor:
+def paired(by_distance: Tensor, geometry: Geometry) -> Tensor:
     """(B, H, T, distances) → (B, H, T, S): for each pair the score of its distance.
 
     Where real keys stand side by side, distances are those of columns, and a row is the row above it moved by one: a
     view finds them all. Elsewhere each pair looks its distance up, and so does a query that stands in no column.
     """
-    own, keys, steps = context.own, context.key_positions.shape[-1], by_distance.shape[-1]
-    if not side_by_side(context):
-        return looked_up(by_distance, distances(context), keys)
+    own, keys, steps = geometry.own, geometry.key_positions.shape[-1], by_distance.shape[-1]
+    if not side_by_side(geometry):
+        return looked_up(by_distance, distances(geometry), keys)
     rows = by_distance[:, :, :own].flatten(-2)[..., own - 1 : own * steps - 1]
     moved = rows.view(*rows.shape[:2], own, steps - 1)[..., :keys]
-    if not context.unread:
+    if not geometry.asking:
         return moved
-    return torch.cat([moved, looked_up(by_distance[:, :, own:], distances(context)[..., own:, :], keys)], 2)
+    return torch.cat([moved, looked_up(by_distance[:, :, own:], distances(geometry)[..., own:, :], keys)], 2)
 
 
 def looked_up(by_distance: Tensor, distance: Tensor, keys: int) -> Tensor:
@@ -129,10 +131,10 @@ def looked_up(by_distance: Tensor, distance: Tensor, keys: int) -> Tensor:
     return by_distance.gather(-1, steps.expand(*by_distance.shape[:-1], keys))
 
 
-def side_by_side(context: Context) -> bool:
+def side_by_side(geometry: Geometry) -> bool:
     """Whether the real keys of each row are neighbours. Only asked on a CPU, where the answer costs no waiting."""
-    keep = context.mask.keys
-    if context.hypotheses > 1 or torch.compiler.is_compiling():
+    keep = geometry.mask.keys
+    if geometry.hypotheses > 1 or torch.compiler.is_compiling():
         return False
     if keep is None:
         return True
@@ -143,15 +145,15 @@ def side_by_side(context: Context) -> bool:
         begins = (keep[:, 1:] & ~keep[:, :-1]).sum(-1) + keep[:, 0]
         return bool((begins <= 1).all())
 
-    return context.once("side by side", ask)
+    return geometry.once("side by side", ask)
 
 
-def others(context: Context) -> Tensor:
+def others(geometry: Geometry) -> Tensor:
     """(B, 1, T, S): which keys are of another segment than the query."""
 
     def differ() -> Tensor:
-        assert context.segments is not None
-        queries, keys = context.segments
-        return (queries.unsqueeze(-1) != keys.unsqueeze(-2)).unsqueeze(1)
+        queries, keys = geometry.facts["segments"]
+        differing: Tensor = queries.unsqueeze(-1) != keys.unsqueeze(-2)
+        return differing.unsqueeze(1)
 
-    return context.once("others", differ)
+    return geometry.once("others", differ)
