@@ -11,7 +11,7 @@ SEED := $(or $(SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
 # A process for each core, each with whole files: what a file trains once is trained once.
 SPREAD := --numprocesses auto --maxprocesses 4 --dist loadfile
 
-.PHONY: help setup demo test test-slow fuzz check format bench clean
+.PHONY: help setup demo docs test test-slow fuzz check format bench clean
 
 help:
 	@echo "make demo       set up, train a small translator on the built-in corpus, show it (minutes)"
@@ -19,6 +19,7 @@ help:
 	@echo "make test TORCH=2.15.0   the same on another version of torch"
 	@echo "make test-slow  the slow ones as well"
 	@echo "make fuzz       property tests with many more examples, from a fresh seed that is printed"
+	@echo "make docs       the guides and a reference of the docstrings: build/site/index.html"
 	@echo "make check      format, lint, types, import levels, fast unit tests"
 	@echo "make format     let ruff rewrite the files"
 	@echo "make bench      training steps side by side with other toolkits, in environments of their own"
@@ -56,6 +57,13 @@ check: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/pip install --quiet -c $(VENV)/constraints.txt --editable ".[docs]"
+	touch $@
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
