@@ -242,7 +242,16 @@ def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int
     layers = [described(subject, name, len(array)) for name, array in arrays.items()]
     start = subject.start_of(seen.written)
     said = marks(subject, seen.written)
-    look = Look(subject.family, seen.sides, layers, masks=seen.masks, start=start, marks=said, arrays=arrays)
+    look = Look(
+        subject.family,
+        seen.sides,
+        layers,
+        masks=seen.masks,
+        start=start,
+        marks=said,
+        writes=subject.writes,
+        arrays=arrays,
+    )
     look.windows = windows(subject, seen.seen)
     if subject.head is not None:
         look.predictions, look.backward = expectations(subject, seen.written, seen.hidden, best, seen.masks or ())

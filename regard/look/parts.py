@@ -161,3 +161,64 @@ class Mark:
     label: str
     probability: float
     text: str
+
+
+@dataclass(frozen=True)
+class Logits:
+    """The highest logits, and the log of the sum of the exponentials of all."""
+
+    tokens: list[str]
+    logits: list[float]
+    total: float
+
+
+@dataclass(frozen=True)
+class Node:
+    """A token of some hypotheses, after those on the way from the root."""
+
+    id: int
+    parent: int | None
+    token: str
+    log_prob: float
+    probability: float
+    hypotheses: list[int]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A hypothesis and the node at which it ends. `score` is its log-probability divided by a power of its length,
+    which hypotheses are ranked by; `log_prob` is that of all its tokens together."""
+
+    text: str
+    score: float
+    log_prob: float
+    leaf: int
+
+
+@dataclass(frozen=True)
+class Tree:
+    """How a beam branched."""
+
+    nodes: list[Node]
+    hypotheses: list[Leaf]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A text that a view takes: the `field` of a request that holds it ("text", "second" or "target"), what people call
+    it, and whether nothing is shown without it."""
+
+    field: str
+    name: str
+    needed: bool
+
+
+@dataclass(frozen=True)
+class View:
+    """A way to see a run: `name` stands in its address on the page, `title` on its link; `draws` says which of the
+    page's drawings shows it."""
+
+    name: str
+    title: str
+    draws: str
+    takes: list[Taken] = field(default_factory=list)

@@ -24,6 +24,7 @@ from regard.look.parts import (
     Choice,
     Layer,
     Lens,
+    Logits,
     Mark,
     Masked,
     Prediction,
@@ -96,8 +97,9 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
 
 @dataclass
 class Look(Record):
-    """All that was seen of one input. `importance`, where it was asked for, is what the output loses in log-probability
-    without each head, by layer. `windows` tells of layers of local attention, by name, where they looked.
+    """All that was seen of one input. `writes` names the side that the model writes, where it writes one. `importance`,
+    where it was asked for, is what the output loses in log-probability without each head, by layer. `windows` tells of
+    layers of local attention, by name, where they looked.
 
     Of a model that reads from either end: its `predictions` are of each token but the first, judged by those before it,
     and `backward` has those of each but the last, judged by those behind it.
@@ -129,6 +131,7 @@ class Look(Record):
     marks: list[Mark] | None = None
     backward: list[Prediction] = field(default_factory=list)
     windows: dict[str, Window] = field(default_factory=dict)
+    writes: str | None = None
 
     @property
     def judged(self) -> list[Prediction]:
@@ -186,7 +189,9 @@ class Look(Record):
 
     @classmethod
     def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        written_by = {"encoder-decoder": "target", "decoder": "text"}  # looks that were saved before they said so
         return {
+            "writes": written_by.get(plain["family"]),
             **plain,
             "verdicts": [Verdict(**one) for one in plain.get("verdicts", [])],
             "score": None if plain.get("score") is None else Score(**plain["score"]),
@@ -297,11 +302,14 @@ class Way(Record):
     place: int
     source_place: int | None
     stages: list[dict[str, Any]]
-    predictions: dict[str, Any] | None
+    predictions: Logits | None
+    writes: str | None = None
 
     @classmethod
     def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
-        return {**plain, "sides": {name: Side(**side) for name, side in plain["sides"].items()}}
+        sides = {name: Side(**side) for name, side in plain["sides"].items()}
+        predictions = plain["predictions"]
+        return {**plain, "sides": sides, "predictions": None if predictions is None else Logits(**predictions)}
 
 
 @dataclass

@@ -67,6 +67,13 @@ class Subject:
         return "decoder" if isinstance(self.model, TextWriter) else self.model.config.kind
 
     @property
+    def writes(self) -> str | None:
+        """The side that it writes, where it writes one."""
+        if isinstance(self.model, SourceWriter):
+            return "target"
+        return "text" if isinstance(self.model, TextWriter) else None
+
+    @property
     def device(self) -> torch.device:
         return next(self.model.parameters()).device
 

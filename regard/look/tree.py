@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,12 +12,13 @@ from regard.data.batches import pad
 from regard.decoding import Decoding, Hypothesis, translate
 from regard.errors import Error
 from regard.look.capture import row
+from regard.look.parts import Leaf, Node, Tree
 from regard.look.subject import Subject
 from regard.models import SourceWriter
 
 
 @torch.no_grad()
-def beam_tree(subject: Subject, text: str, search: Decoding) -> dict[str, Any]:
+def beam_tree(subject: Subject, text: str, search: Decoding) -> Tree:
     """Nodes from the start token on, each with its own log-probability and those of the hypotheses through it; and the
     `nbest` hypotheses, best first, each with its leaf."""
     model = subject.model
@@ -44,23 +44,19 @@ def token_log_probs(subject: Subject, source: torch.Tensor, rows: Sequence[Seque
 
 def tree(
     subject: Subject, found: Sequence[Hypothesis], rows: Sequence[Sequence[int]], logs: Sequence[Sequence[float]]
-) -> dict[str, Any]:
-    token, start = subject.tokenizer.token, subject.tokenizer.start
-    nodes: list[dict[str, Any]] = [
-        {"id": 0, "parent": None, "token": token(start), "log_prob": 0.0, "probability": 1.0, "hypotheses": []}
-    ]
+) -> Tree:
+    token = subject.tokenizer.token
+    nodes = [Node(0, None, token(subject.tokenizer.start), 0.0, 1.0, [])]
     children: dict[tuple[int, int], int] = {}
-    hypotheses = []
+    leaves = []
     for number, (hypothesis, tokens, values) in enumerate(zip(found, rows, logs, strict=True)):
         at = 0
-        nodes[0]["hypotheses"].append(number)
+        nodes[0].hypotheses.append(number)
         for i, value in zip(tokens, values, strict=True):
             if (at, i) not in children:
                 children[at, i] = len(nodes)
-                node = {"parent": at, "token": token(i), "log_prob": value, "probability": math.exp(value)}
-                nodes.append({"id": len(nodes), **node, "hypotheses": []})
+                nodes.append(Node(len(nodes), at, token(i), value, math.exp(value), []))
             at = children[at, i]
-            nodes[at]["hypotheses"].append(number)
-        text = subject.tokenizer.decode(hypothesis.tokens)
-        hypotheses.append({"text": text, "score": hypothesis.score, "log_prob": hypothesis.log_prob, "leaf": at})
-    return {"nodes": nodes, "hypotheses": hypotheses}
+            nodes[at].hypotheses.append(number)
+        leaves.append(Leaf(subject.tokenizer.decode(hypothesis.tokens), hypothesis.score, hypothesis.log_prob, at))
+    return Tree(nodes, leaves)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request, Response
 from pydantic import BaseModel
 
+from regard.look.records import MEDIA_TYPE
 from regard.studio.errors import RefusalError
 from regard.studio.limits import Limits
 from regard.studio.metrics import tidy
-from regard.studio.schemas import MEDIA_TYPE, Problem
+from regard.studio.schemas import Problem
 
 if TYPE_CHECKING:
     from regard.look.records import Record

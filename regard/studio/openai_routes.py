@@ -13,6 +13,7 @@ from regard.studio.bench import Emit
 from regard.studio.completions import Completion, CompletionRequest, joined
 from regard.studio.errors import RefusalError, bug
 from regard.studio.runs import Standing
+from regard.studio.shelf import writes_on
 from regard.studio.stopping import Stopper
 from regard.studio.studio import Studio
 
@@ -23,17 +24,24 @@ def openai_routes(studio: Studio) -> APIRouter:
     routes = APIRouter(prefix="/v1", include_in_schema=False)
 
     @routes.get("/models")
-    def models() -> dict[str, Any]:
+    async def models(request: Request) -> dict[str, Any]:
         """The runs that write on from a prompt."""
-        return {"object": "list", "data": [described(run) for run in studio.runs.every() if writes(run)]}
+
+        def writing(_: Stopper) -> list[Standing]:
+            return [run for run in studio.runs.every() if writes(studio, run)]
+
+        return {"object": "list", "data": [described(run) for run in await studio.bench.run(request, writing)]}
 
     @routes.get("/models/{name}")
-    def model(name: str) -> dict[str, Any]:
-        studio.runs.folder(name)  # or there is none
-        run = studio.runs.standing(name)
-        if not writes(run):
-            raise RefusalError(409, f"{name} does not write on from a prompt; take a language model")
-        return described(run)
+    async def model(request: Request, name: str) -> dict[str, Any]:
+        def found(_: Stopper) -> Standing:
+            studio.runs.folder(name)  # or there is none
+            run = studio.runs.standing(name)
+            if not writes(studio, run):
+                raise RefusalError(409, f"{name} does not write on from a prompt; take a language model")
+            return run
+
+        return described(await studio.bench.run(request, found))
 
     @routes.post("/completions")
     async def completions(request: Request, asked: CompletionRequest) -> Response:
@@ -81,8 +89,8 @@ def event(text: str) -> bytes:
     return f"data: {text}\n\n".encode()
 
 
-def writes(run: Standing) -> bool:
-    return run.family == "decoder" and run.status != "broken"
+def writes(studio: Studio, run: Standing) -> bool:
+    return run.status != "broken" and writes_on(studio.runs.config(run.name))
 
 
 def described(run: Standing) -> dict[str, Any]:

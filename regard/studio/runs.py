@@ -7,10 +7,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from regard.config import nearest
-from regard.data.roles import roles
 from regard.errors import Error
 from regard.runfolder import FORMAT
 from regard.studio.errors import RefusalError
@@ -23,12 +22,6 @@ FILES = ("config.json", "metrics.jsonl", "model.safetensors", "tokenizer.json", 
 
 
 Version = tuple[tuple[int, int, int] | None, ...]
-TEXT_WRITERS = ("decoder", "recurrent-decoder", "lstmn", "snail")  # kinds; asking them would need torch
-TEXT_LABELLERS = ("classifier", "hierarchical")
-TOKEN_LABELLERS = ("tagger",)
-ENCODERS = ("encoder", "two-stream")
-READERS = (*ENCODERS, "recurrent-encoder", "lstmn-encoder", "bilm")  # of a text whole
-INATTENTIVE = ("recurrent-encoder", "bilm")  # the readers among them that attend to nothing
 
 
 class BrokenRunError(Error):
@@ -37,15 +30,13 @@ class BrokenRunError(Error):
 
 @dataclass
 class Standing:
-    """How a run stands, as the list shows it."""
+    """How a run stands, as the list shows it; `model` is the kind of its model, `updated` are seconds since 1970,
+    `error` says why it is broken."""
 
     name: str
-    status: str
+    status: Literal["training", "finished", "stopped", "broken"]
     task: str | None = None
-    family: str | None = None
-    texts: tuple[str, ...] = ("text",)
-    least: int = 1
-    heads: bool = True
+    model: str | None = None
     step: int = 0
     max_steps: int | None = None
     metrics: dict[str, float] = field(default_factory=dict)
@@ -136,16 +127,12 @@ def read_standing(folder: Path) -> Standing:
         check_weights(folder / "model.safetensors", needed=status == "finished")
     steps, model = section(config, "training").get("max_steps"), section(config, "model")
     task = text_of(section(config, "task").get("kind"))
-    read = roles(task, encodes=model.get("kind") in ENCODERS)
     found = {} if end.validation is None else end.validation["metrics"]
     return Standing(
         folder.name,
         status,
         task=task,
-        family=family_of(model),
-        texts=read.names,
-        least=read.least,
-        heads=has_heads(model),
+        model=text_of(model.get("kind")),
         step=0 if end.last is None else end.last["step"],
         max_steps=steps if isinstance(steps, int) else None,
         metrics={key: value for key, value in found.items() if is_number(value)},
@@ -177,7 +164,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     return tidied
 
 
-def status_of(folder: Path, config: Mapping[str, Any], end: Newest, age: float) -> str:
+def status_of(
+    folder: Path, config: Mapping[str, Any], end: Newest, age: float
+) -> Literal["training", "finished", "stopped"]:
     """A run that ended says so in its last record; one that only fell silent was stopped."""
     if end.last is not None and end.last.get("event") == "end":
         return "stopped" if end.last.get("reason") == "interrupted" else "finished"
@@ -244,25 +233,6 @@ def is_folder(path: Path) -> bool:
 def section(config: Mapping[str, Any], name: str) -> dict[str, Any]:
     found = config.get(name)
     return found if isinstance(found, dict) else {}
-
-
-def family_of(model: Mapping[str, Any]) -> str | None:
-    """As a look names it, by the sides that a model has: what has a source writes a target."""
-    if "source_vocabulary" in model:
-        return "encoder-decoder"
-    kind = text_of(model.get("kind"))
-    if kind in TEXT_LABELLERS:
-        return "classifier"
-    if kind in (*READERS, *TOKEN_LABELLERS):
-        return "encoder"
-    return "decoder" if kind in TEXT_WRITERS else kind
-
-
-def has_heads(model: Mapping[str, Any]) -> bool:
-    """Whether it is shown by heads: what labels a text shows its words, unless what reads it attends to them."""
-    kind = text_of(model.get("kind"))
-    reader = text_of(section(model, "reader").get("kind"))
-    return kind != "hierarchical" and (reader or kind) not in INATTENTIVE
 
 
 def text_of(value: Any) -> str | None:

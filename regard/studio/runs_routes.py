@@ -8,11 +8,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
+from regard.look.parts import View
+from regard.look.records import MEDIA_TYPE
 from regard.studio import playback
 from regard.studio.answers import COMPUTED, either, form, problems, wants_binary
 from regard.studio.metrics import Newest, newest, news
+from regard.studio.records import RunDetail
 from regard.studio.runs import section
-from regard.studio.schemas import LARGEST, MEDIA_TYPE, Look, Playback, Records, RunDetail, RunList
+from regard.studio.schemas import LARGEST, Look, Playback, Records, RunList
+from regard.studio.schemas import RunDetail as RunDetailSchema
 from regard.studio.shelf import Outline
 from regard.studio.studio import Studio
 
@@ -27,14 +31,14 @@ def runs_routes(studio: Studio) -> APIRouter:
         """All runs, the newest first. A broken one is told as broken."""
         return {"runs": [asdict(run) for run in runs.every()]}
 
-    @routes.get("/{run}", name="run", response_model=RunDetail, responses=problems(404, *COMPUTED))
+    @routes.get("/{run}", name="run", response_model=RunDetailSchema, responses=problems(404, *COMPUTED))
     async def detail(request: Request, run: Name) -> Any:
         """One run, with its config, its model's layers and its newest samples."""
-        found = await run_in_threadpool(read_detail, studio, run)
-        shape = studio.shelf.known_outline(run) if found["config"] else Outline()
+        config = await run_in_threadpool(studio.runs.config, run)
+        shape = studio.shelf.known_outline(run) if config else Outline()
         if shape is None:
-            shape = await studio.bench.run(request, lambda _: studio.shelf.outline(run, found["config"]))
-        return {**found, "parameters": shape.parameters, "layers": shape.layers}
+            shape = await studio.bench.run(request, lambda _: studio.shelf.outline(run, config))
+        return asdict(await run_in_threadpool(detailed, studio, run, config, shape))
 
     @routes.get("/{run}/records", response_model=Records, responses=problems(404, 409, 422))
     def records(run: Name, after: Annotated[int, Query(ge=0, le=LARGEST)] = 0) -> Any:
@@ -65,19 +69,23 @@ def runs_routes(studio: Studio) -> APIRouter:
     return routes
 
 
-def read_detail(studio: Studio, run: str) -> dict[str, Any]:
-    """What a run folder says without torch."""
+def detailed(studio: Studio, run: str, config: dict[str, Any], shape: Outline) -> RunDetail:
     folder = studio.runs.folder(run)
-    config, path = studio.runs.config(run), folder / "metrics.jsonl"
+    path, steps = folder / "metrics.jsonl", playback.steps(folder)
     end = newest(path) if path.is_file() else Newest()
     samples = [] if end.validation is None else end.validation.get("samples")
-    return {
-        **asdict(studio.runs.standing(run)),
-        "config": config,
-        "samples": [one for one in samples if isinstance(one, dict)] if isinstance(samples, list) else [],
-        "alignment": section(config, "alignment") or None,
-        "playback": playback.steps(folder),
-    }
+    views = list(shape.views)
+    if steps:
+        views.append(View("playback", "Playback", "playback"))
+    views.append(View("training", "Training", "training"))
+    return RunDetail(
+        **vars(studio.runs.standing(run)),
+        **{**vars(shape), "views": views},
+        config=config,
+        samples=[one for one in samples if isinstance(one, dict)] if isinstance(samples, list) else [],
+        alignment=section(config, "alignment") or None,
+        playback=steps,
+    )
 
 
 async def saved_look(studio: Studio, request: Request, run: str, step: int, probe: int) -> Response:

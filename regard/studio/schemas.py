@@ -1,4 +1,7 @@
-"""What requests and answers hold. `/openapi.json` is made of these, so they are the API's description."""
+"""What requests and answers hold. `/openapi.json` is made of these, so they are the API's description.
+
+An answer that is a record elsewhere is mirrored from it; a request has limits of its own, which stand here.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from regard.look import records as looks
+from regard.look.parts import Tree
+from regard.studio import records
+from regard.studio.metrics import News
+from regard.studio.mirror import mirrored
+
 TEXT, TEXTS, TOKENS, BEAM, BEST, NAMES = 10_000, 64, 1024, 16, 50, 512
 LARGEST = 2**53 - 1  # whole numbers that every reader of JSON keeps
-MEDIA_TYPE = "application/vnd.regard.look"  # as in `regard.look.records`, which imports more than a list of runs needs
 
 
 class Strict(BaseModel):
@@ -20,7 +28,6 @@ class Strict(BaseModel):
 RunName = Annotated[str, Field(min_length=1, max_length=255, description="a folder inside the runs folder")]
 Text = Annotated[str, Field(max_length=TEXT)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
-Numbers = list[Any]  # lists of lists of numbers; spelt out, their depth would be lost
 
 
 class Problem(BaseModel):
@@ -69,74 +76,10 @@ class Description(BaseModel):
 
 # --- runs -------------------------------------------------------------------------------------------------------------
 
-
-class RunSummary(BaseModel):
-    """How a run stands; `updated` are seconds since 1970, `error` says why it is broken. It reads one of `texts` or two
-    at once, `least` of them; `heads` says whether it has some to show."""
-
-    name: str
-    status: Literal["training", "finished", "stopped", "broken"]
-    task: str | None
-    family: str | None
-    texts: list[str]
-    least: int
-    heads: bool
-    step: int
-    max_steps: int | None
-    metrics: dict[str, float]
-    updated: float
-    error: str | None
-
-
-class RunList(BaseModel):
-    """All runs, the newest first."""
-
-    runs: list[RunSummary]
-
-
-class Layer(BaseModel):
-    """An attention layer: from the tokens of the side `rows` to those of `columns`."""
-
-    name: str
-    stack: str
-    index: int
-    role: str
-    rows: str
-    columns: str
-    heads: int
-
-
-class RunDetail(RunSummary):
-    """A run, its config and its model's layers; `playback` are the steps at which its probes were looked at."""
-
-    config: dict[str, Any]
-    parameters: int | None
-    layers: list[Layer]
-    samples: list[dict[str, Any]]
-    alignment: dict[str, Any] | None
-    playback: list[int]
-
-
-class Records(BaseModel):
-    """Of `metrics.jsonl`; `next` goes into the next request's `after`. `restarted`: forget what came before."""
-
-    records: list[dict[str, Any]]
-    next: int
-    restarted: bool
-
-
-class Probe(BaseModel):
-    """A sentence that was looked at during training."""
-
-    source: str
-    target: str | None
-
-
-class Playback(BaseModel):
-    """When which sentences were looked at."""
-
-    steps: list[int]
-    probes: list[Probe]
+RunList = mirrored(records.RunList)
+RunDetail = mirrored(records.RunDetail)
+Records = mirrored(News)
+Playback = mirrored(records.Playback)
 
 
 # --- using a run ------------------------------------------------------------------------------------------------------
@@ -172,7 +115,8 @@ class TranslateRequest(Strict):
 
 
 class Rendering(BaseModel):
-    """One translation; `log_prob` is the model's own, `score` what translations are ranked by."""
+    """One translation. `log_prob` is the model's own, of all tokens together; `score` is that divided by the length to
+    the power of the length penalty, which translations are ranked by."""
 
     text: str
     score: float
@@ -187,35 +131,11 @@ class Translated(BaseModel):
     parts: int
 
 
-class Node(BaseModel):
-    """A token of some hypotheses, after those on the way from the root."""
-
-    id: int
-    parent: int | None
-    token: str
-    log_prob: float
-    probability: float
-    hypotheses: list[int]
-
-
-class Leaf(Rendering):
-    """A hypothesis and the node at which it ends."""
-
-    leaf: int
-
-
-class Tree(BaseModel):
-    """How a beam branched."""
-
-    nodes: list[Node]
-    hypotheses: list[Leaf]
-
-
 class Translations(BaseModel):
     """In the order of the texts."""
 
     translations: list[Translated]
-    tree: Tree | None
+    tree: mirrored(Tree) | None  # type: ignore[valid-type]
     seconds: float
 
 
@@ -279,178 +199,7 @@ class WayRequest(Strict):
     source_place: int = Field(default=-1, ge=-LARGEST, le=LARGEST)
 
 
-class Side(BaseModel):
-    """A sequence as the model reads it; `word_of` tells each token's word, `text_of` its text, where there are two."""
-
-    text: str
-    tokens: list[str]
-    ids: list[int]
-    words: list[str]
-    word_of: list[int | None]
-    texts: list[str]
-    text_of: list[int | None]
-
-
-class Choice(BaseModel):
-    """A token that may stand at a place."""
-
-    token: str
-    id: int
-    probability: float
-
-
-class Prediction(Choice):
-    """What follows a place (stands in it, where a text is read whole), and what else might have."""
-
-    place: int
-    rank: int
-    best: list[Choice]
-
-
-class Lens(BaseModel):
-    """The stream at each depth, read through the output layer."""
-
-    layers: list[str]
-    tokens: list[list[str]]
-    probabilities: list[list[float]]
-    chosen: list[list[float]]
-
-
-class Rollout(BaseModel):
-    """Attention followed through all layers."""
-
-    name: str
-    rows: str
-    columns: str
-
-
-class Alignment(BaseModel):
-    """Links (source word, target word), as one layer reads them."""
-
-    layer: str
-    shift: int
-    links: list[tuple[int, int]]
-    gold: list[tuple[int, int]] | None
-    error_rate: float | None
-
-
-class Changes(BaseModel):
-    """What silent heads change; a score has no probability."""
-
-    text: str
-    before: str
-    log_prob: float | None
-    before_log_prob: float | None
-
-
-class Verdict(BaseModel):
-    """A label that a text may have."""
-
-    label: str
-    probability: float
-
-
-class Score(BaseModel):
-    """What a judge of pairs gives instead of a label, and the scale that it learnt."""
-
-    value: float
-    low: float
-    high: float
-
-
-class Masked(BaseModel):
-    """A place at which a mask stands; `was` is the token behind it, where that is known."""
-
-    place: int
-    was: str | None
-    id: int | None
-
-
-class Mark(BaseModel):
-    """What is said of the tokens from `first` to `last`: their tag, or that they are the answer."""
-
-    first: int
-    last: int
-    label: str
-    probability: float
-    text: str
-
-
-class Window(BaseModel):
-    """Where local attention may look: at most `reach` tokens from the centre of each row."""
-
-    reach: int
-    centres: list[float]
-
-
-class Look(BaseModel):
-    """All that was seen of one input; each array is nested lists (heads, rows, columns)."""
-
-    version: int
-    family: str
-    sides: dict[str, Side]
-    layers: list[Layer]
-    predictions: list[Prediction]
-    lens: Lens | None
-    rollout: list[Rollout]
-    alignment: Alignment | None
-    without: list[str]
-    changes: Changes | None
-    importance: dict[str, list[float]] | None
-    verdicts: list[Verdict]
-    score: Score | None
-    unread: str
-    shares: str
-    masks: list[Masked] | None
-    start: int | None
-    marks: list[Mark] | None
-    backward: list[Prediction]
-    windows: dict[str, Window]
-    arrays: dict[str, Numbers]
-
-
-class Logits(BaseModel):
-    """The highest logits, and the log of the sum of the exponentials of all."""
-
-    tokens: list[str]
-    logits: list[float]
-    total: float
-
-
-class Way(BaseModel):
-    """Stages in order; what they name as an array stands under `arrays`."""
-
-    version: int
-    family: str
-    sides: dict[str, Side]
-    place: int
-    source_place: int | None
-    stages: list[dict[str, Any]]
-    predictions: Logits | None
-    arrays: dict[str, Numbers]
-
-
-class Scheme(BaseModel):
-    """A way to tell positions apart."""
-
-    kind: str
-    about: str
-    learnt: bool
-
-
-class Schemes(BaseModel):
-    """All there are."""
-
-    kinds: list[Scheme]
-
-
-class Picture(Scheme):
-    """A scheme as an image and as what it adds to scores."""
-
-    version: int
-    length: int
-    width: int
-    heads: int
-    image: str | None
-    products: str
-    arrays: dict[str, Numbers]
+Look = mirrored(looks.Look)
+Way = mirrored(looks.Way)
+Picture = mirrored(looks.PositionPicture)
+Schemes = mirrored(records.Schemes)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from regard.errors import Error
-from regard.studio.runs import Runs, Version, version_of
+from regard.look.parts import Layer, View
+from regard.studio.runs import Runs, Version, section, version_of
 
 if TYPE_CHECKING:
     from regard.decoding.prefixes import Prefixes
     from regard.look import Subject
-    from regard.look.parts import Layer
     from regard.tasks.language.generator import Generator
     from regard.tasks.writing.translator import Translator
 
@@ -121,10 +121,12 @@ def load(folder: Path) -> Loaded:
 
 @dataclass(frozen=True)
 class Outline:
-    """What a config says about its model."""
+    """What a config says about its model: its `family` tells which sides it has, as in a look."""
 
     parameters: int | None = None
-    layers: tuple[dict[str, Any], ...] = ()
+    layers: list[Layer] = field(default_factory=list)
+    family: str | None = None
+    views: list[View] = field(default_factory=list)
 
 
 def outline(config: dict[str, Any]) -> Outline:
@@ -133,16 +135,31 @@ def outline(config: dict[str, Any]) -> Outline:
 
     from regard.config import from_dict
     from regard.look import Subject
+    from regard.look.views import views
     from regard.models import ModelConfig
 
+    task = section(config, "task").get("kind")
     try:
         with torch.device("meta"):
             model = from_dict(ModelConfig, config.get("model", {}), "model").build()
         parameters = sum(parameter.numel() for parameter in model.parameters())
-        layers = layers_of(Subject(model, cast(Any, None)))
+        subject = Subject(model, cast(Any, None), task=task if isinstance(task, str) else None)
+        layers = layers_of(subject)
+        return Outline(parameters, layers, subject.family, views(subject, layers))
     except Exception:  # as for `Shelf.load`
         return Outline()
-    return Outline(parameters, tuple(asdict(layer) for layer in layers))
+
+
+def writes_on(config: dict[str, Any]) -> bool:
+    """Whether the model of a config writes on from a prompt."""
+    from regard.config import from_dict
+    from regard.models import ModelConfig
+    from regard.models.base import TextWriterConfig
+
+    try:
+        return isinstance(from_dict(ModelConfig, config.get("model", {}), "model"), TextWriterConfig)
+    except Error:  # a config that this version cannot read
+        return False
 
 
 def layers_of(subject: Subject) -> list[Layer]:

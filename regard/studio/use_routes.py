@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
@@ -92,7 +93,11 @@ def translate(studio: Studio, stopper: Stopper, asked: TranslateRequest) -> dict
         if asked.tree and len(parts := found[0][0].parts) == 1:  # several have no beam in common
             wide = Decoding(beam=asked.beam, nbest=asked.beam, length_penalty=asked.length_penalty)
             tree = beam_tree(loaded.subject, parts[0][0], wide)
-    return {"translations": translations, "tree": tree, "seconds": time.perf_counter() - start}
+    return {
+        "translations": translations,
+        "tree": None if tree is None else asdict(tree),
+        "seconds": time.perf_counter() - start,
+    }
 
 
 def translated(text: str, best: list[Rendering]) -> dict[str, Any]:

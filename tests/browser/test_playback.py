@@ -75,4 +75,5 @@ def test_the_scores_are_those_of_the_step(page: Page, runs: Path, saved: dict[in
 
 def test_a_run_without_saved_looks_says_so(page: Page) -> None:
     page.open("#/run/decoder/playback")
-    page.says(".status", "saved no looks")
+    page.says("[role=alert]", "This run saved no looks")
+    assert page.texts(".links [data-view]") == ["Generate", "Heads", "A prompt’s way", "Training"]

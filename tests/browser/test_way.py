@@ -65,7 +65,7 @@ def test_the_arrow_key_goes_all_the_way_from_the_tokens_to_the_probabilities(pag
         np.testing.assert_allclose(drawn["Scores"][number], seen.arrays[stage["scores"]][0], rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(drawn["Softmax"][number], seen.arrays[stage["weights"]][0], rtol=1e-4, atol=1e-6)
     assert seen.predictions is not None
-    np.testing.assert_allclose(dict(steps)["Logits"], seen.predictions["logits"], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(dict(steps)["Logits"], seen.predictions.logits, rtol=1e-4, atol=1e-5)
 
 
 def test_the_apis_way_is_the_librarys(ask: Ask, seen: Way) -> None:
@@ -79,8 +79,8 @@ def test_the_temperature_sharpens_and_levels_as_softmax_does(page: Page, seen: W
     page.open(f"{HERE}&step=99")
     page.until(lambda: title(page) == "Next token")
     assert seen.predictions is not None
-    logits = np.array(seen.predictions["logits"])
-    assert np.exp(logits).sum() == pytest.approx(np.exp(seen.predictions["total"]))  # all words are shown
+    logits = np.array(seen.predictions.logits)
+    assert np.exp(logits).sum() == pytest.approx(np.exp(seen.predictions.total))  # all words are shown
     np.testing.assert_allclose(values(page)[:-1], softmax(logits), rtol=1e-4, atol=1e-7)
     slider = page.field("Temperature")
     for key, count, temperature in ((Keys.ARROW_RIGHT, 6, 1.3), (Keys.ARROW_LEFT, 12, 0.7), (Keys.END, 1, 3.0)):
@@ -113,7 +113,7 @@ def test_another_token_can_be_followed(page: Page, subject: Subject) -> None:
     page.click("five", '.token-row[data-side="target"]')
     other = way(subject, TEXT, place=2, source_place=1)
     assert other.predictions is not None
-    expected = softmax(np.array(other.predictions["logits"]))
+    expected = softmax(np.array(other.predictions.logits))
     page.until(lambda: np.allclose(values(page)[:-1], expected, rtol=1e-4, atol=1e-7))
 
 
@@ -123,7 +123,7 @@ def test_a_decoders_way_ends_with_what_comes_next(page: Page, runs: Any) -> None
     assert page.texts(".rail [data-step]").count("Softmax") == 2  # blocks
     seen = way(open_run(runs / "decoder"), "a cab")
     assert seen.predictions is not None
-    shown = np.exp(np.array(seen.predictions["logits"]) - seen.predictions["total"])
+    shown = np.exp(np.array(seen.predictions.logits) - seen.predictions.total)
     np.testing.assert_allclose(values(page), [*shown, 1 - shown.sum()], rtol=1e-3, atol=1e-6)
     assert [name for name, _, _ in page.bars(".picture .bars")][-1] == "all others"
 
@@ -139,5 +139,6 @@ def test_numbers_are_shown_on_demand(page: Page, seen: Way) -> None:
 
 def test_a_model_without_blocks_says_so(page: Page) -> None:
     page.open("#/run/recurrent/way?text=a+cab")
-    page.says(".status.wrong", "no blocks to follow a token through")
+    page.says("[role=alert]", "There is no way of a single token to show")
+    assert page.texts(".links [data-view]") == ["Translate", "Heads", "Training"]
     assert "422" in " ".join(page.complaints())

@@ -221,16 +221,16 @@ def test_importance_is_what_the_output_loses(subject: Subject) -> None:
 def test_the_way_to_a_leaf_has_the_probability_of_its_hypothesis(toy: Toy) -> None:
     subject = open_run(toy.poor)
     found = beam_tree(subject, TEXT, Decoding(beam=5, nbest=5))
-    nodes = found["nodes"]
-    assert nodes[0]["hypotheses"] == [0, 1, 2, 3, 4]
+    nodes = found.nodes
+    assert nodes[0].hypotheses == [0, 1, 2, 3, 4]
     texts = [one.text for one in load_translator(toy.poor).translate([TEXT], Decoding(beam=5, nbest=5))[0]]
-    assert [one["text"] for one in found["hypotheses"]] == texts
-    for number, one in enumerate(found["hypotheses"]):
-        node, total = nodes[one["leaf"]], 0.0
-        while node["parent"] is not None:
-            assert number in node["hypotheses"]
-            total, node = total + node["log_prob"], nodes[node["parent"]]
-        assert total == pytest.approx(one["log_prob"], abs=1e-4)
+    assert [one.text for one in found.hypotheses] == texts
+    for number, one in enumerate(found.hypotheses):
+        node, total = nodes[one.leaf], 0.0
+        while node.parent is not None:
+            assert number in node.hypotheses
+            total, node = total + node.log_prob, nodes[node.parent]
+        assert total == pytest.approx(one.log_prob, abs=1e-4)
 
 
 # --- records ----------------------------------------------------------------------------------------------------------

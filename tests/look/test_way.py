@@ -40,9 +40,9 @@ def test_the_future_is_hidden(subject: Subject) -> None:
 def test_the_way_ends_at_what_is_predicted(subject: Subject) -> None:
     found = way(subject, TEXT, place=1)
     assert found.predictions is not None
-    probabilities = np.exp(np.array(found.predictions["logits"]) - found.predictions["total"])
+    probabilities = np.exp(np.array(found.predictions.logits) - found.predictions.total)
     best = look(subject, TEXT).predictions[1].best
-    assert found.predictions["tokens"][: len(best)] == [choice.token for choice in best]
+    assert found.predictions.tokens[: len(best)] == [choice.token for choice in best]
     np.testing.assert_allclose(probabilities[: len(best)], [choice.probability for choice in best], rtol=1e-4)
 
 

@@ -17,7 +17,7 @@ MODULES = sorted(STATIC.glob("*.js"))
 IMPORT = re.compile(r'^(?:import|export) (?:\{([^}]*)\} )?from "([^"]+)";', re.MULTILINE)
 LAZY = re.compile(r'import\("([^"]+)"\)')
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
-VIEWS = "translate headsview way playback training runs positions compare".split()
+VIEWS = "translate generate readview headsview way playback training runs positions compare".split()
 
 
 def text(path: Path) -> str:

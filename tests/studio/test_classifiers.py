@@ -23,7 +23,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 def test_they_are_listed_as_classifiers(client: TestClient) -> None:
-    runs = client.get("/api/runs").json()["runs"]
+    names = [run["name"] for run in client.get("/api/runs").json()["runs"]]
+    runs = [client.get(f"/api/runs/{name}").json() for name in names]
     assert {(run["name"], run["family"], run["task"]) for run in runs} == {
         (name, "classifier", "classify") for name in ("flat", "layered", "inattentive")
     }

@@ -10,11 +10,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from regard.config import kinds
 from regard.look import look, open_run
-from regard.models import Encoder, ModelConfig
 from regard.studio.app import make_app
-from regard.studio.runs import ENCODERS
 from tests.untrained import PAIR, TEXT, write_classifier, write_reader
 
 TASKS = ("pair", "mlm", "answer", "classify")
@@ -35,18 +32,34 @@ def client(runs: Path) -> Iterator[TestClient]:
         yield client
 
 
-def test_every_kind_of_encoder_is_known_without_torch() -> None:
-    assert {kind for kind, config in kinds(ModelConfig).items() if issubclass(config, Encoder)} == set(ENCODERS)
-
-
-def test_what_they_read_is_listed(client: TestClient) -> None:
-    runs = {run["name"]: run for run in client.get("/api/runs").json()["runs"]}
-    assert {name: (run["family"], run["texts"], run["least"], run["heads"]) for name, run in runs.items()} == {
-        "pair": ("classifier", ["first text", "second text"], 2, True),
-        "mlm": ("encoder", ["text", "second text"], 1, True),
-        "answer": ("encoder", ["question", "text"], 2, True),
-        "classify": ("classifier", ["text"], 1, True),
-        "han": ("classifier", ["text"], 1, False),
+def test_each_says_which_views_it_has_and_what_texts_they_take(client: TestClient) -> None:
+    names = [run["name"] for run in client.get("/api/runs").json()["runs"]]
+    runs = {name: client.get(f"/api/runs/{name}").json() for name in names}
+    views = {name: {view["name"]: view for view in run["views"]} for name, run in runs.items()}
+    assert {name: (runs[name]["family"], list(own)) for name, own in views.items()} == {
+        "pair": ("classifier", ["translate", "heads", "training"]),
+        "mlm": ("encoder", ["translate", "heads", "way", "training"]),
+        "answer": ("encoder", ["translate", "heads", "training"]),
+        "classify": ("classifier", ["translate", "heads", "training"]),
+        "han": ("classifier", ["translate", "training"]),
+    }
+    assert {name: (own["translate"]["title"], own["translate"]["draws"]) for name, own in views.items()} == {
+        "pair": ("Judge a pair", "texts"),
+        "mlm": ("Read", "texts"),
+        "answer": ("Read", "texts"),
+        "classify": ("Classify", "texts"),
+        "han": ("Classify", "texts"),
+    }
+    takes = {
+        name: [(one["field"], one["name"], one["needed"]) for one in own["translate"]["takes"]]
+        for name, own in views.items()
+    }
+    assert takes == {
+        "pair": [("text", "first text", True), ("second", "second text", True)],
+        "mlm": [("text", "text", True), ("second", "second text", False)],
+        "answer": [("text", "question", True), ("second", "text", True)],
+        "classify": [("text", "text", True)],
+        "han": [("text", "text", True)],
     }
     for task in TASKS:
         layers = client.get(f"/api/runs/{task}").json()["layers"]

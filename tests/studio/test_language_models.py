@@ -33,8 +33,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_it_is_listed_looked_at_and_writes_on(served: TestClient, name: str) -> None:
-    listed = {run["name"]: run for run in served.get("/api/runs").json()["runs"]}
-    assert listed[name]["family"] == "decoder"
+    run = served.get(f"/api/runs/{name}").json()
+    assert run["family"] == "decoder"
+    assert (run["views"][0]["title"], run["views"][0]["draws"]) == ("Generate", "prompt")
     seen = served.post("/api/look", json={"run": name, "text": "abc de"}).json()
     assert [layer["name"] for layer in seen["layers"]] == LAYERS[name]
     assert len(seen["predictions"]) == len("abc de") + 1

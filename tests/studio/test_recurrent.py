@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from regard.config import kinds
 from regard.look import look, open_run
-from regard.models import ModelConfig, TextReaderConfig
 from regard.studio.app import make_app
-from regard.studio.runs import ENCODERS, INATTENTIVE, READERS
 from tests.untrained import RECURRENT, TEXT, write_every_recurrent
 
 
@@ -28,29 +25,18 @@ def client(runs: Path) -> Iterator[TestClient]:
         yield client
 
 
-def test_every_reader_and_whether_it_attends_is_known_without_torch() -> None:
-    readers = {kind: one for kind, one in kinds(ModelConfig).items() if issubclass(one, TextReaderConfig)}
-    assert set(readers) == set(READERS)
-    silent = {
-        kind
-        for kind, one in readers.items()
-        if not one(vocabulary=9, width=64).build().attention_names()  # type: ignore[call-arg]
+def test_each_says_which_views_it_has(client: TestClient, runs: Path) -> None:
+    names = [run["name"] for run in client.get("/api/runs").json()["runs"]]
+    found = {name: client.get(f"/api/runs/{name}").json() for name in names}
+    assert {name: (run["family"], [view["title"] for view in run["views"]]) for name, run in found.items()} == {
+        "lstm": ("encoder", ["Read", "Training"]),
+        "elmo": ("encoder", ["Read", "Training"]),
+        "lstmn": ("encoder", ["Read", "Heads", "Training"]),
+        "bilm": ("encoder", ["Read", "Training"]),
+        "bare": ("encoder", ["Training"]),
+        "intra": ("classifier", ["Classify", "Heads", "Training"]),
     }
-    assert silent == set(INATTENTIVE)
-    assert set(ENCODERS) <= set(READERS)
-
-
-def test_they_are_listed_with_what_they_have_to_show(client: TestClient, runs: Path) -> None:
-    listed = {run["name"]: run for run in client.get("/api/runs").json()["runs"]}
-    assert {name: (run["family"], run["texts"], run["heads"]) for name, run in listed.items()} == {
-        "lstm": ("encoder", ["text"], False),
-        "elmo": ("encoder", ["text"], False),
-        "lstmn": ("encoder", ["text"], True),
-        "bilm": ("encoder", ["text"], False),
-        "bare": ("encoder", ["text"], False),
-        "intra": ("classifier", ["text"], True),
-    }
-    for name, run in listed.items():
+    for name, run in found.items():
         assert open_run(runs / name).family == run["family"]
 
 

@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from fastapi.testclient import TestClient
 
+from regard.config import to_dict
 from regard.look.records import MEDIA_TYPE
-from regard.studio import metrics, schemas
+from regard.models import TextWriter
+from regard.studio import metrics
 from regard.studio.app import make_app
+from regard.studio.shelf import writes_on
 from regard.training.records import read_records
+from regard.zoo import get, presets
 from tests.studio.conftest import PROBED, write_training
 from tests.toy import Toy
 
@@ -32,10 +37,6 @@ def own(tmp_path: Path) -> TestClient:
     """A studio whose folder of runs is the test's own."""
     (tmp_path / "runs").mkdir()
     return TestClient(make_app(tmp_path / "runs"), base_url="http://localhost")
-
-
-def test_constants_that_are_repeated_so_that_torch_is_not_imported_are_the_same() -> None:
-    assert schemas.MEDIA_TYPE == MEDIA_TYPE
 
 
 # --- the list ---------------------------------------------------------------------------------------------------------
@@ -56,12 +57,34 @@ def test_every_folder_is_listed_with_how_it_stands(client: TestClient) -> None:
         "link": "broken",
     }
     assert found["good"]["task"] == "translate"
-    assert found["good"]["family"] == "encoder-decoder"
+    assert found["good"]["model"] == "encoder-decoder"
     assert (found["good"]["step"], found["good"]["max_steps"]) == (300, 300)
     assert found["good"]["metrics"].keys() == {"loss", "bleu", "chrf"}
-    assert found["decoder"]["family"] == "decoder"
+    assert found["decoder"]["model"] == "decoder"
     assert found["decoder"]["task"] is None
-    assert found["recurrent"]["family"] == found["inattentive"]["family"] == "encoder-decoder"
+    assert found["recurrent"]["model"] == found["inattentive"]["model"] == "recurrent"
+
+
+def test_a_run_says_which_views_it_has(client: TestClient) -> None:
+    """None leads to an error: no heads without attention, no way where there is none, no playback of nothing."""
+    names = ("good", "decoder", "encoder", "recurrent", "inattentive", "training")
+    runs = {name: client.get(f"/api/runs/{name}").json() for name in names}
+    assert {name: run["family"] for name, run in runs.items()} == {
+        **dict.fromkeys(("good", "recurrent", "inattentive", "training"), "encoder-decoder"),
+        **{"decoder": "decoder", "encoder": "encoder"},
+    }
+    views = {name: [view["name"] for view in run["views"]] for name, run in runs.items()}
+    assert views == {
+        "good": ["translate", "heads", "way", "playback", "training"],
+        "decoder": ["translate", "heads", "way", "training"],
+        "encoder": ["translate", "heads", "way", "training"],
+        "recurrent": ["translate", "heads", "training"],
+        "inattentive": ["translate", "training"],
+        "training": ["translate", "heads", "way", "training"],
+    }
+    for name, own in views.items():
+        answer = client.post("/api/way", json={"run": name, "text": "un deux"})
+        assert (answer.status_code == 200) == ("way" in own and name != "training")
 
 
 def test_the_newest_run_comes_first(own: TestClient, toy: Toy, tmp_path: Path) -> None:
@@ -383,9 +406,11 @@ def test_a_spoilt_look_is_refused(own: TestClient, toy: Toy, tmp_path: Path) -> 
     assert (answer.status_code, answer.json()) == (409, {"error": "step-1/0.look is no look"})
 
 
-def test_every_kind_of_language_model_is_known_to_write_on_from_a_prompt() -> None:
-    from regard.config import kinds
-    from regard.models import ModelConfig, TextWriterConfig
-    from regard.studio.runs import TEXT_WRITERS
-
-    assert set(TEXT_WRITERS) == {kind for kind, one in kinds(ModelConfig).items() if issubclass(one, TextWriterConfig)}
+def test_a_config_says_whether_its_model_writes_on_from_a_prompt() -> None:
+    """By a preset of each kind of model."""
+    configs = {get(name).kind: get(name) for name in presets()}
+    with torch.device("meta"):
+        writers = {kind for kind, config in configs.items() if isinstance(config.build(), TextWriter)}
+    assert {kind for kind, config in configs.items() if writes_on({"model": to_dict(config)})} == writers
+    assert {"decoder", "lstmn"} <= writers
+    assert not writes_on({"model": {"kind": "nothing of the kind"}})

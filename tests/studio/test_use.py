@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_a_text_is_translated_with_the_tree_of_its_beam(client: TestClient, runs
         "/api/translate", json={"run": "poor", "text": "un deux trois", "beam": 3, "tree": True}
     ).json()
     search = Decoding(beam=3, nbest=3)
-    assert answer["tree"] == beam_tree(open_run(runs / "poor"), "un deux trois", search)
+    assert answer["tree"] == asdict(beam_tree(open_run(runs / "poor"), "un deux trois", search))
     (translation,) = answer["translations"]
     assert len(translation["best"]) == 1
     assert translation["best"][0]["text"] == answer["tree"]["hypotheses"][0]["text"]

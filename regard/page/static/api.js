@@ -1,6 +1,8 @@
 // Calls of the server. Whatever fails becomes an Error whose message is one sentence for the person.
 
 const BINARY = "application/vnd.regard.look";
+export const AGAIN = 2000; // milliseconds after which a server that does not answer is asked again
+
 const TRIES = 4; // a busy server (429) says when to come back; so often do we come back
 
 import { readLook } from "regard/tensors.js";
@@ -43,6 +45,16 @@ export function wasLeft(error) {
   return error?.name === "AbortError";
 }
 
+// True where the server did not answer: it may be back soon.
+export function isAway(error) {
+  return Boolean(error?.away);
+}
+
+// True where what was asked for is there no more, such as a run whose folder was deleted.
+export function isGone(error) {
+  return error?.status === 404;
+}
+
 // Wait, unless the person leaves.
 export function wait(ms, signal) {
   return new Promise((resolve, reject) => {
@@ -68,7 +80,9 @@ async function call(path, options) {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await reach(path, options);
     if (answer.ok) return answer;
-    if (answer.status !== 429 || attempt === TRIES) throw new Error(await sentence(answer));
+    if (answer.status !== 429 || attempt === TRIES) {
+      throw Object.assign(new Error(await sentence(answer)), { status: answer.status });
+    }
     const seconds = Number(answer.headers.get("Retry-After")) || 1;
     await wait(1000 * Math.min(seconds, 5), options.signal);
   }
@@ -79,7 +93,8 @@ async function reach(path, options) {
     return await fetch(path, { credentials: "same-origin", ...options });
   } catch (error) {
     if (wasLeft(error)) throw error;
-    throw new Error("The studio's server does not answer. Is it still running?", { cause: error });
+    const said = new Error("The studio's server does not answer. Is it still running?", { cause: error });
+    throw Object.assign(said, { away: true });
   }
 }
 

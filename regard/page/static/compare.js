@@ -1,6 +1,6 @@
 // Compare: two runs on one input: what they write, how sure they are, where they look, and the difference.
 
-import { postLook } from "regard/api.js";
+import { getJson, postLook } from "regard/api.js";
 import { drawDifference, markedWords } from "regard/compare_difference.js";
 import { drawDocuments } from "regard/compare_documents.js";
 import { judges } from "regard/document.js";
@@ -12,7 +12,7 @@ import { figure, signed } from "regard/text.js";
 import { examplesOf, grow, typed, writing } from "regard/translate.js";
 import { choice, field, newest, percent, readable, statusLine } from "regard/views.js";
 import { bars } from "regard/way_pictures.js";
-import { mapsOf } from "regard/words.js";
+import { mapsOf, writtenSide } from "regard/words.js";
 
 const PAUSE = 400; // milliseconds without a key before the models are asked
 const EXAMPLE = "The cat sleeps because it is tired.";
@@ -28,14 +28,18 @@ export async function show(place, { runs, params, signal, keep }) {
     place.append(status.node);
     return void status.say("There is no run to compare yet.");
   }
-  const chosen = pickRuns(usable, params);
-  const two = chosen.every(({ family }) => family === "encoder-decoder");
+  const picked = pickRuns(usable, params);
+  const chosen = await Promise.all(picked.map(({ name }) =>
+    getJson(`/api/runs/${encodeURIComponent(name)}`, signal)));
+  const taken = chosen.map(({ views }) => views[0].takes ?? []);
+  const can = (asked) => taken.every((takes) => takes.some(({ field: name }) => name === asked));
+  const two = can("target");
   const names = usable.map(({ name }) => [name, name]);
   const go = () => (location.hash = addressOf(first.value, second.value));
   const first = choice("First run", names, chosen[0].name, go);
   const second = choice("Second run", names, chosen[1].name, go);
-  const pairs = chosen.every(({ texts }) => texts.length > 1);
-  const [text, other] = await textBoxes(chosen[0], params, signal);
+  const pairs = can("second");
+  const [text, other] = textBoxes(chosen[0], params);
   const behind = () => (pairs && other.value.trim() ? other.value : null);
   const target = writing(params.get("target") ?? "", "Type what both should write");
   const targetField = field("Target", target);
@@ -70,17 +74,17 @@ export async function show(place, { runs, params, signal, keep }) {
   await read();
 }
 
-// The runs of the address; else the newest, and beside it another of its family that reads as many texts.
+// The runs of the address; else the newest, and beside it another that was trained for the same.
 function pickRuns(runs, params) {
   const named = (key) => runs.find(({ name }) => name === params.get(key));
   const first = named("a") ?? runs[0];
-  const like = (one) => one !== first && one.family === first.family && one.least === first.least;
+  const like = (one) => one !== first && one.task === first.task && (one.task || one.model === first.model);
   return [first, named("b") ?? runs.find(like) ?? first];
 }
 
 // The texts of the address, or else an example.
-async function textBoxes(run, params, signal) {
-  const examples = params.has("text") ? [params.get("text"), ""] : await examplesOf(run, signal);
+function textBoxes(run, params) {
+  const examples = params.has("text") ? [params.get("text"), ""] : examplesOf(run);
   const second = params.get("second") ?? examples[1];
   return [writing(examples[0] || EXAMPLE, "Type a sentence"), writing(second, "Type the other text")];
 }
@@ -168,14 +172,18 @@ function drawOutput(run, name, look, other) {
     look.sides.target && h("p", { class: "large" }, words),
     h("dl", { class: "figures" }, figures.map(([key, value]) =>
       h("div", {}, h("dt", {}, key), h("dd", {}, value)))),
-    look.family === "decoder" && nextTokens(look), look.masks?.length > 0 && drawMasks(look));
+    goesOn(look) && nextTokens(look), look.masks?.length > 0 && drawMasks(look));
 }
 
-// How likely a model finds what was written. Nothing stands after a decoder's last place, so it does not
-// count.
-function sureness({ family, predictions }) {
-  const given = family === "decoder" ? predictions.slice(0, -1) : predictions;
-  if (!given.length || family === "encoder") return [];
+// Whether a look is of a text that its model writes on: nothing stands after its last place yet.
+function goesOn(look) {
+  return writtenSide(look) === "text";
+}
+
+// How likely a model finds what was written.
+function sureness(look) {
+  const given = goesOn(look) ? look.predictions.slice(0, -1) : look.predictions;
+  if (!given.length || writtenSide(look) === null) return [];
   const logs = given.map(({ probability }) => Math.log(Math.max(probability, 1e-30)));
   const sum = logs.reduce((total, value) => total + value, 0);
   const worst = given[logs.indexOf(Math.min(...logs))];

@@ -5,7 +5,7 @@ import { toggled } from "regard/changes.js";
 import { wash } from "regard/colours.js";
 import { debounce, h } from "regard/dom.js";
 import { lookView, stateFrom, stateToKeep } from "regard/lookview.js";
-import { grow, typed, writing } from "regard/translate.js";
+import { examplesOf, grow, typed, writing } from "regard/translate.js";
 import { field, newest, percent, statusLine } from "regard/views.js";
 
 const SETTINGS = [
@@ -19,9 +19,9 @@ const ENDINGS = {
   end: "It wrote its end.", max_tokens: "It wrote as many tokens as it may.", full: "It can read no more.",
 };
 
-export async function showPrompt(place, { run, params, signal, keep }, text) {
+export async function show(place, { run, params, signal, keep }) {
   const state = { ...stateFrom(params), without: params.get("without")?.split(",") ?? [] };
-  const prompt = writing(text, "Type a beginning");
+  const prompt = writing(params.get("text") ?? examplesOf(run)[0], "Type a beginning");
   const inputs = SETTINGS.map((one) => {
     const { name, min, max, step, value } = one;
     return [one, h("input", { type: "number", min, max, step, value: params.get(name) ?? value })];
@@ -40,7 +40,7 @@ export async function showPrompt(place, { run, params, signal, keep }, text) {
   const lead = h("p", { class: "lead" }, `${run.name}: type a beginning; it writes on.`);
   place.append(h("header", {}, h("h1", {}, "Generate"), lead), form, status.node, output, view);
 
-  let whole = text; // what is looked at: the prompt, then with what was written
+  let whole = prompt.value; // what is looked at: the prompt, then with what was written
   const look = newest(async (inTime) => {
     if (!whole.trim()) return void (view.hidden = true);
     const body = { run: run.name, text: whole, without: state.without, best: 5 };
@@ -64,7 +64,7 @@ export async function showPrompt(place, { run, params, signal, keep }, text) {
     running = own;
     const both = AbortSignal.any([signal, own.signal]);
     const settings = Object.fromEntries(inputs.map(([one, input]) => [one.name, Number(input.value)]));
-    keep({ text: prompt.value, ...changed(settings) });
+    keep({ text: prompt.value, ...settings });
     output.replaceChildren(h("span", { class: "soft" }, prompt.value));
     [start.disabled, stop.hidden] = [true, false];
     let [written, ended, wrong] = ["", "", false];
@@ -101,11 +101,4 @@ export async function showPrompt(place, { run, params, signal, keep }, text) {
 function streamed({ token, probability }) {
   const sure = probability ?? 0;
   return h("span", { class: "streamed", title: percent(sure), style: { background: wash(sure) } }, token);
-}
-
-// Only what differs from the usual belongs into the address.
-function changed(settings) {
-  return Object.fromEntries(
-    SETTINGS.map(({ name, value }) => [name, settings[name] === value ? null : settings[name]]),
-  );
 }

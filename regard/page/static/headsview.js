@@ -9,8 +9,8 @@ import { grow, typed } from "regard/translate.js";
 import { choice, newest, statusLine } from "regard/views.js";
 import { mappedLayers } from "regard/words.js";
 
-export async function show(place, { run, params, signal, keep }) {
-  const boxes = await textBoxes(run, params, signal);
+export async function show(place, { run, view: { takes }, params, signal, keep }) {
+  const boxes = textBoxes(run, takes, params);
   const number = (name) => (params.has(name) ? Number(params.get(name)) : null);
   const state = {
     layer: params.get("layer"), head: number("head"), word: number("word"),
@@ -32,11 +32,11 @@ export async function show(place, { run, params, signal, keep }) {
   const grid = h("section", { class: "card" });
   const opened = h("section", { class: "card opened-place" });
   const board = h("div", { class: "heads-board", hidden: true }, grid, opened);
-  const input = run.least > 1 ? "pair" : "sentence";
+  const input = takes[1]?.needed ? "pair" : "sentence";
   place.append(
     h("header", {}, h("h1", {}, "Heads"),
       h("p", { class: "lead" }, `${run.name}: every head of every layer on one ${input}.`)),
-    fieldsOf(run, boxes), status.node, board);
+    fieldsOf(takes, boxes), status.node, board);
 
   let look = null;
   let all = null;
@@ -61,7 +61,7 @@ export async function show(place, { run, params, signal, keep }) {
   };
   const refresh = newest(async (inTime) => {
     keep(given(boxes));
-    if (missing(run, boxes)) return void (board.hidden = true);
+    if (missing(takes, boxes)) return void (board.hidden = true);
     look = await postLook("/api/look", { run: run.name, ...given(boxes) }, inTime);
     if (!mappedLayers(look).length) {
       throw new Error("This model has no attention, so there are no heads to show.");

@@ -21,7 +21,7 @@ export function drawLens(look) {
   const rows = lens.layers.map((layer, depth) => h("tr", {},
     h("th", { scope: "row" }, layer),
     Array.from({ length: count }, (_, place) => cell(lens, depth, place, written[place]))));
-  const corner = h("th", { scope: "col" }, look.family === "encoder" ? "place" : "having read");
+  const corner = h("th", { scope: "col" }, writtenSide(look) ? "having read" : "place");
   const table = h("table", { class: "lens" },
     h("thead", {}, h("tr", {}, corner, head)), h("tbody", {}, rows));
   const tell = (event) => {

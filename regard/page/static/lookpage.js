@@ -64,7 +64,7 @@ function headsOf(look) {
 }
 
 function heading(look) {
-  const { sides, family, verdicts, score } = look;
+  const { sides, verdicts, score } = look;
   if (score) {
     const lead = `on a scale from ${figure(score.low)} to ${figure(score.high)}`;
     return [h("h1", {}, figure(score.value)), h("p", { class: "lead" }, lead)];
@@ -81,7 +81,7 @@ function heading(look) {
     const [first, second] = sides.text.texts;
     return [h("h1", { class: "sentence" }, first), h("p", { class: "sentence" }, second)];
   }
-  if (family !== "encoder-decoder") return [h("h1", { class: "sentence" }, sides.text.text)];
+  if (!sides.target) return [h("h1", { class: "sentence" }, sides.text.text)];
   return [
     h("h1", { class: "sentence" }, sides.source.text),
     h("p", { class: "sentence written" }, sides.target.text),

@@ -12,18 +12,18 @@ import { drawProbabilities, totals } from "regard/probabilities.js";
 import { drawStarts, startLayers } from "regard/starts.js";
 import { signed } from "regard/text.js";
 import { percent } from "regard/views.js";
-import { mapsOf, tokenLabel } from "regard/words.js";
+import { mapsOf, tokenLabel, writtenSide } from "regard/words.js";
 
-const TITLES = {
-  "encoder-decoder": { map: "Where it looks", sure: "How sure it is", depth: "What each depth would write" },
-  decoder: {
-    map: "Where it looks", sure: "How sure it is of each token", depth: "What each depth would write next",
-  },
-  encoder: {
-    map: "Where it looks", sure: "What it expects at each place", depth: "What each depth expects there",
-  },
-  classifier: { map: "Where its words look", sure: "", depth: "" },
-};
+// Of the map, of how sure the model is, and of its depths.
+function titlesOf(look) {
+  const map = judges(look) ? "Where its words look" : "Where it looks";
+  const written = writtenSide(look);
+  if (written === null) {
+    return { map, sure: "What it expects at each place", depth: "What each depth expects there" };
+  }
+  if (written === "target") return { map, sure: "How sure it is", depth: "What each depth would write" };
+  return { map, sure: "How sure it is of each token", depth: "What each depth would write next" };
+}
 
 // `state`, `onState` and `onOff` as in panel.js; `onBack(head)` switches a head on again, `onMask(word)`
 // masks a word or shows it again. The element has `show(look)`.
@@ -42,7 +42,7 @@ export function lookView(state, { onState = null, onOff = null, onBack = null, o
     map.scrollIntoView({ block: "nearest" });
   };
   element.show = (look) => {
-    const titles = TITLES[look.family];
+    const titles = titlesOf(look);
     changes.replaceChildren(...[drawChanges(look, { onBack })].filter(Boolean));
     if (panel) panel.show(look);
     else {
@@ -91,9 +91,10 @@ export function stateToKeep({ layer, head, words, next, view, texts }) {
 }
 
 // What is expected at each place; from either side, where a model reads from both ends.
-function expectations({ family, predictions = [], backward = [] }) {
+function expectations(look) {
+  const { predictions = [], backward = [] } = look;
   const board = (entries) => drawProbabilities({ predictions: entries });
-  if (!backward.length) return [...(family === "encoder" ? [] : sureness(predictions)), board(predictions)];
+  if (!backward.length) return [...(writtenSide(look) === null ? [] : sureness(predictions)), board(predictions)];
   const ways = [["By what stands before it", predictions], ["By what stands behind it", backward]];
   return ways.flatMap(([title, entries]) => [h("h3", {}, title), ...sureness(entries), board(entries)]);
 }

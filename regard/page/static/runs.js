@@ -44,11 +44,11 @@ function draw(list, runs) {
 }
 
 function runRow(run, now) {
-  const first = run.status === "training" ? "training" : "translate";
-  const name = h("a", { class: "name", href: `#/run/${encodeURIComponent(run.name)}/${first}` }, run.name);
+  const first = run.status === "training" ? "/training" : ""; // or the first view that it has
+  const name = h("a", { class: "name", href: `#/run/${encodeURIComponent(run.name)}${first}` }, run.name);
   return h("li", { class: `run ${run.status}`, dataset: { run: run.name, now } },
     h("div", { class: "who" }, run.status === "broken" ? h("span", { class: "name" }, run.name) : name,
-      h("span", { class: "soft" }, [run.task, run.family].filter(Boolean).join(", "))),
+      h("span", { class: "soft" }, [run.task, run.model].filter(Boolean).join(", "))),
     h(
       "div", { class: "state" }, statusTag(run.status),
       h("span", { class: "soft" }, run.updated ? ago(run.updated) : ""),

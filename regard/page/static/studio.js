@@ -4,39 +4,37 @@
 //
 // each with ?key=value&… behind it.
 //
-// A view module exports `async function show(place, {run, runs, params, signal, keep})`:
-//   run     the run's entry of /api/runs: {name, family, status, …}; null where the view is not about one run
-//   runs    all entries, newest first
+// Which views a run has, it says itself: `views` of /api/runs/NAME. A view module exports
+// `async function show(place, {run, view, runs, params, signal, keep})`:
+//   run     what /api/runs/NAME says of the run; null where the view is not about one run
+//   view    its record {name, title, draws, takes}, of which `takes` are the texts that it is about
+//   runs    all entries of /api/runs, newest first
 //   params  URLSearchParams of what follows "?" in the address; for compare also "a" and "b", names of runs
 //   signal  aborts when the person leaves
 //   keep    keep({text: "…", layer: null}) writes into the address what one would share; draws nothing
 
-import { getJson, wasLeft } from "regard/api.js";
+import { AGAIN, getJson, isAway, wait, wasLeft } from "regard/api.js";
 import { onTheme, setTheme, theme } from "regard/colours.js";
 import { clear, h } from "regard/dom.js";
 
-const WORK = {
-  "encoder-decoder": "Translate", decoder: "Generate", encoder: "Read", classifier: "Classify",
+// Modules by what a view `draws`; each is fetched when it is opened.
+const DRAWN = {
+  sentence: () => import("regard/translate.js"),
+  prompt: () => import("regard/generate.js"),
+  texts: () => import("regard/readview.js"),
+  heads: () => import("regard/headsview.js"),
+  way: () => import("regard/way.js"),
+  playback: () => import("regard/playback.js"),
+  training: () => import("regard/training.js"),
+  runs: () => import("regard/runs.js"),
+  positions: () => import("regard/positions.js"),
+  compare: () => import("regard/compare.js"),
 };
-const writes = ({ family, least }) => family !== "classifier" && least < 2; // has a way to show
-
-function workOf({ family, least }) {
-  return family === "classifier" && least > 1 ? "Judge a pair" : WORK[family] ?? "Translate";
-}
-
-// Views of one run, by their place in the address; `fits` says of which. Each is fetched when it is opened.
-const RUN_VIEWS = {
-  translate: { title: workOf, load: () => import("regard/translate.js") },
-  heads: { title: () => "Heads", fits: ({ heads }) => heads, load: () => import("regard/headsview.js") },
-  way: { title: () => "A prompt’s way", fits: writes, load: () => import("regard/way.js") },
-  playback: { title: () => "Playback", fits: writes, load: () => import("regard/playback.js") },
-  training: { title: () => "Training", load: () => import("regard/training.js") },
-};
-const VIEWS = {
-  runs: { title: () => "Runs", load: () => import("regard/runs.js") },
-  positions: { title: () => "Positions", load: () => import("regard/positions.js") },
-  compare: { title: () => "Compare", load: () => import("regard/compare.js") },
-};
+const VIEWS = [
+  { name: "runs", title: "Runs", draws: "runs" },
+  { name: "compare", title: "Compare", draws: "compare" },
+  { name: "positions", title: "Positions", draws: "positions" },
+]; // of no single run
 
 const view = document.getElementById("view");
 const links = document.getElementById("links");
@@ -58,12 +56,12 @@ function readAddress() {
   const [path, query = ""] = location.hash.replace(/^#/, "").split("?");
   const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
   const params = new URLSearchParams(query);
-  if (parts[0] === "run") return { name: parts[2] ?? "translate", runName: parts[1], params };
+  if (parts[0] === "run") return { name: parts[2] ?? null, runName: parts[1], params };
   if (parts[0] === "compare") {
     if (parts[1]) params.set("a", parts[1]);
     if (parts[2]) params.set("b", parts[2]);
   }
-  return { name: parts[0] in VIEWS ? parts[0] : "runs", runName: null, params };
+  return { name: VIEWS.some(({ name }) => name === parts[0]) ? parts[0] : "runs", runName: null, params };
 }
 
 // Draw what the address names; `moved` is true when a person came from another view.
@@ -73,17 +71,16 @@ async function open(moved) {
   const { signal } = leaving;
   shown = location.hash;
   const address = readAddress();
-  const table = address.runName === null ? VIEWS : RUN_VIEWS;
   try {
     const { runs } = await getJson("/api/runs", signal);
-    const run = address.runName === null ? null : runs.find((one) => one.name === address.runName);
-    if (run === undefined) throw new Error(`There is no run named ${address.runName}.`);
-    if (run?.status === "broken") throw new Error(`The run ${run.name} is broken: ${run.error}.`);
-    if (!(address.name in table)) throw new Error(`There is no view named ${address.name}.`);
+    const run = await openedRun(runs, address.runName, signal);
+    const views = run?.views ?? VIEWS;
+    if (run) address.name ??= views[0].name;
     drawLinks(runs, run, address);
-    const { title, load } = table[address.name];
-    document.title = [title(run), run?.name, "regard"].filter(Boolean).join(" · ");
-    const { show } = await load();
+    const shownView = views.find(({ name }) => name === address.name);
+    if (!shownView) throw new Error(ABSENT[address.name] ?? `There is no view named ${address.name}.`);
+    document.title = [shownView.title, run?.name, "regard"].filter(Boolean).join(" · ");
+    const { show } = await DRAWN[shownView.draws]();
     if (signal.aborted) return;
     const place = h("div", { class: `view view-${address.name}` });
     view.replaceChildren(place);
@@ -91,14 +88,32 @@ async function open(moved) {
       view.focus({ preventScroll: true });
       window.scrollTo(0, 0);
     }
-    await show(place, { run, runs, params: address.params, signal, keep });
+    await show(place, { run, view: shownView, runs, params: address.params, signal, keep });
   } catch (error) {
     if (wasLeft(error) || signal.aborted) return;
     if (!links.childElementCount) drawLinks([], null, address);
     const said = h("p", { class: "problem", role: "alert" }, error.message);
     view.replaceChildren(h("div", { class: "view" }, said));
+    if (isAway(error)) await wait(AGAIN, signal).then(() => open(false), () => null);
   }
 }
+
+// What the server says of the run of an address; null where the address names none.
+async function openedRun(runs, name, signal) {
+  if (name === null) return null;
+  const entry = runs.find((one) => one.name === name);
+  if (entry === undefined) throw new Error(`There is no run named ${name}.`);
+  if (entry.status === "broken") throw new Error(`The run ${name} is broken: ${entry.error}.`);
+  return getJson(`/api/runs/${encodeURIComponent(name)}`, signal);
+}
+
+// Why a run has no view of this name, where others have one.
+const ABSENT = {
+  translate: "This model cannot be looked at yet.",
+  heads: "This model has no attention, so there are no heads to show.",
+  way: "There is no way of a single token to show through this model.",
+  playback: "This run saved no looks while it was training.",
+};
 
 // Write values into the address, null to take one out; the view stays as it is.
 function keep(changes) {
@@ -118,11 +133,8 @@ function keep(changes) {
 
 function drawLinks(runs, run, address) {
   const at = (name) => (address.runName === null && address.name === name ? "page" : null);
-  const general = [
-    h("a", { href: "#/runs", "aria-current": at("runs") }, "Runs"),
-    h("a", { href: "#/compare", "aria-current": at("compare") }, "Compare"),
-    h("a", { href: "#/positions", "aria-current": at("positions") }, "Positions"),
-  ];
+  const general = VIEWS.map(({ name, title }) =>
+    h("a", { href: `#/${name}`, "aria-current": at(name) }, title));
   clear(links).append(h("div", { class: "group" }, general));
   if (run) {
     const inside = [runSelect(runs, run, address), runLinks(run, address)];
@@ -132,11 +144,10 @@ function drawLinks(runs, run, address) {
 }
 
 function runLinks(run, address) {
-  const fitting = Object.entries(RUN_VIEWS).filter(([, { fits }]) => fits?.(run) ?? true);
-  return fitting.map(([name, { title }]) => {
+  return run.views.map(({ name, title }) => {
     const current = address.name === name ? "page" : null;
     const data = { view: name, run: run.name };
-    return h("a", { href: runAddress(run.name, name), "aria-current": current, dataset: data }, title(run));
+    return h("a", { href: runAddress(run.name, name), "aria-current": current, dataset: data }, title);
   });
 }
 

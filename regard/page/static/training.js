@@ -43,7 +43,7 @@ function layOut(place, about) {
   const state = h("span", {}, statusTag(about.status));
   const problem = h("p", { class: "problem", role: "status" });
   const size = about.parameters ? `${figure(about.parameters)} parameters` : null;
-  const lead = [about.task, about.family, size].filter(Boolean).join(", ");
+  const lead = [about.task, about.model, size].filter(Boolean).join(", ");
   place.append(
     h("header", {}, h("h1", {}, about.name, " ", state), h("p", { class: "lead" }, lead)),
     problem, figures, charts,

@@ -1,7 +1,6 @@
-// Type a sentence and see its translation, the beam's alternatives, and where each word looks. A decoder
-// writes on from a prompt instead, what only reads says what it makes of its texts.
+// Type a sentence and see its translation, the beam's alternatives, and where each word looks.
 
-import { getJson, postJson, postLook, wasLeft } from "regard/api.js";
+import { postJson, postLook, wasLeft } from "regard/api.js";
 import { toggled } from "regard/changes.js";
 import { debounce, h } from "regard/dom.js";
 import { lookView, stateFrom, stateToKeep } from "regard/lookview.js";
@@ -13,35 +12,18 @@ const PAUSE = 350; // milliseconds without a key before the model is asked
 const BEAM = 4;
 const NOTHING = "(nothing)"; // shown for an empty translation
 
-export async function show(place, context) {
-  const { run, params, signal } = context;
-  const views = { "encoder-decoder": async () => showSentence, decoder: promptView };
-  if (!(run.family in views)) return (await import("regard/readview.js")).showTexts(place, context);
-  const text = params.get("text") ?? (await exampleOf(run, signal));
-  return (await views[run.family]())(place, context, text);
-}
-
-async function promptView() {
-  return (await import("regard/generate.js")).showPrompt;
-}
-
-// A sentence that the run was validated on, so that the page has something to show at once.
-export async function exampleOf(run, signal) {
-  return (await examplesOf(run, signal))[0];
-}
-
-// The same of a run that reads two: both of them.
-export async function examplesOf(run, signal) {
-  const { samples = [] } = await getJson(`/api/runs/${encodeURIComponent(run.name)}`, signal);
-  const [{ first, second, source, prompt, text } = {}] = samples;
+// A sentence that the run was validated on, so that the page has something to show at once; both of a run that
+// reads two.
+export function examplesOf({ samples: [sample = {}] }) {
+  const { first, second, source, prompt, text } = sample;
   return [first ?? source ?? prompt ?? text ?? "", second ?? ""];
 }
 
-async function showSentence(place, { run, params, signal, keep }, text) {
+export async function show(place, { run, params, signal, keep }) {
   const state = {
     ...stateFrom(params), without: params.get("without")?.split(",") ?? [], target: params.get("target"),
   };
-  const source = writing(text, "Type a sentence");
+  const source = writing(params.get("text") ?? examplesOf(run)[0], "Type a sentence");
   const target = writing(state.target ?? "", "");
   const back = h("button", { type: "button", class: "quiet", hidden: true }, "Let the model write again");
   const status = statusLine();

@@ -1,6 +1,6 @@
 // Small parts that several views share: labelled controls, a line that tells how things stand, values told.
 
-import { wasLeft } from "regard/api.js";
+import { AGAIN, isAway, wait, wasLeft } from "regard/api.js";
 import { diverging, shade } from "regard/colours.js";
 import { freshId, h } from "regard/dom.js";
 
@@ -73,10 +73,11 @@ export function statusLine() {
   return { node, say, fail: (error) => wasLeft(error) || say(error.message, true) };
 }
 
-// A task of which only the newest counts: a new call stops the old one, and leaving the view stops both.
+// A task of which only the newest counts: a new call stops the old one, and leaving the view stops both. While
+// the server does not answer, it is tried again.
 export function newest(task, signal, status, waiting) {
   let running = null;
-  return async (...given) => {
+  const ask = async (...given) => {
     running?.abort();
     const own = new AbortController();
     running = own;
@@ -86,11 +87,14 @@ export function newest(task, signal, status, waiting) {
       await task(both, ...given);
       if (running === own) status.say("");
     } catch (error) {
-      if (running === own && !both.aborted) status.fail(error);
+      if (running !== own || both.aborted) return;
+      status.fail(error);
+      if (isAway(error)) wait(AGAIN, both).then(() => ask(...given), () => null);
     } finally {
       clearTimeout(slow);
     }
   };
+  return ask;
 }
 
 // Left and right go a step back and on, wherever the focus is, unless something there wants these keys.

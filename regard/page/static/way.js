@@ -2,7 +2,7 @@
 
 import { postLook } from "regard/api.js";
 import { debounce, h } from "regard/dom.js";
-import { exampleOf, grow, typed, writing } from "regard/translate.js";
+import { examplesOf, grow, typed, writing } from "regard/translate.js";
 import { arrowKeys, field, newest, pressed, readable, showInside, statusLine } from "regard/views.js";
 import { drawStep, PER_HEAD } from "regard/way_draw.js";
 import { drawRail } from "regard/way_rail.js";
@@ -11,10 +11,10 @@ import { fullTitle, stepsOf } from "regard/way_stages.js";
 const PAUSE = 400; // milliseconds without a key before the model is asked
 const EXAMPLE = "The cat sleeps because it is tired.";
 
-export async function show(place, { run, params, signal, keep }) {
-  const two = run.family === "encoder-decoder";
-  const state = startState(run, params);
-  const text = writing(params.get("text") ?? ((await exampleOf(run, signal)) || EXAMPLE), "Type a sentence");
+export async function show(place, { run, view: { takes }, params, signal, keep }) {
+  const two = takes.some(({ field: name }) => name === "target");
+  const state = startState(takes, params);
+  const text = writing(params.get("text") ?? (examplesOf(run)[0] || EXAMPLE), "Type a sentence");
   const target = two ? writing(params.get("target") ?? "", "What the model writes itself") : null;
   const status = statusLine();
   const trip = h("div", { class: "trip" });
@@ -32,7 +32,7 @@ export async function show(place, { run, params, signal, keep }) {
     read();
   };
   const ask = () => {
-    state.place = state.sourcePlace = usualPlace(run); // places of another text mean nothing here
+    state.place = state.sourcePlace = usualPlace(takes); // places of another text mean nothing here
     keep({ text: text.value, target: target?.value.trim(), place: null, source: null });
     return read();
   };
@@ -51,20 +51,20 @@ export async function show(place, { run, params, signal, keep }) {
   await read();
 }
 
-function startState(run, params) {
+function startState(takes, params) {
   const number = (name, otherwise) => {
     const value = Number.parseInt(params.get(name), 10);
     return Number.isNaN(value) ? otherwise : value;
   };
   return {
     step: number("step", 0), head: number("head", 0), temperature: 1, numbers: params.has("numbers"),
-    place: number("place", usualPlace(run)), sourcePlace: number("source", usualPlace(run)),
+    place: number("place", usualPlace(takes)), sourcePlace: number("source", usualPlace(takes)),
   };
 }
 
-// A decoder's last token says what comes next; elsewhere a word is more telling than the end.
-function usualPlace(run) {
-  return run.family === "decoder" ? -1 : 1;
+// The last token of a prompt says what comes next; elsewhere a word is more telling than the end.
+function usualPlace([{ name }]) {
+  return name === "prompt" ? -1 : 1;
 }
 
 // The tokens to choose from, the rail of steps, and the step itself. Returns how to go on by so many steps.

@@ -163,7 +163,7 @@ function output(way, { word }) {
       formulas: ["logit = last vector · output vector of each token"],
     },
     {
-      kind: "probabilities", title: way.family === "encoder" ? "Token here" : "Next token",
+      kind: "probabilities", title: way.writes === null ? "Token here" : "Next token",
       says: "Another softmax turns logits into probabilities. A low temperature sharpens them, a high one "
         + "levels them.",
       formulas: ["probability = e^(logit ÷ temperature) ÷ sum of the same over all tokens"],

@@ -39,9 +39,11 @@ export function firstMap(look) {
   return maps.find((map) => map.name === ALIGNMENT) ?? crossing.at(-2) ?? crossing[0] ?? maps[0] ?? null;
 }
 
-// The side that a model writes, where it writes one: its rows read a token and predict the next.
-export function writtenSide(look) {
-  return { "encoder-decoder": "target", decoder: "text" }[look.family] ?? null;
+// The side that a model writes, where it writes one: its rows read a token and predict the next. Looks that were
+// saved before they said so are all of models that write.
+export function writtenSide({ writes, sides }) {
+  if (writes !== undefined) return writes;
+  return sides.target ? "target" : "text";
 }
 
 // Whether the rows of a map are better named by the word that is written next than by the one just read: so

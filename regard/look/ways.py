@@ -9,9 +9,10 @@ from torch import Tensor
 
 from regard.errors import Error
 from regard.look.capture import Captured, capture
-from regard.look.parts import Array
+from regard.look.parts import Array, Logits
 from regard.look.records import Way
 from regard.look.subject import Subject
+from regard.models import TextLabeller
 from regard.nn.block import BlockLayer, StackLayers
 
 SHOWN = 20  # of the likeliest tokens at the end
@@ -36,7 +37,16 @@ def way(subject: Subject, text: str, target: str | None = None, place: int = -1,
     predictions = expected(subject, seen, last)
     if predictions is not None:
         stages.append({"stage": "logits"})
-    return Way(subject.family, seen.sides, last, places.get("source"), stages, predictions, arrays=arrays)
+    return Way(
+        subject.family, seen.sides, last, places.get("source"), stages, predictions, subject.writes, arrays=arrays
+    )
+
+
+def has_way(subject: Subject) -> bool:
+    """Whether a token can be followed through the model: it reads one text, in stacks of blocks."""
+    if isinstance(subject.model, TextLabeller) or subject.roles.least > 1:
+        return False
+    return all(isinstance(getattr(subject.body, stack, None), StackLayers) for stack in subject.stacks.values())
 
 
 def counted(place: int, length: int, side: str) -> int:
@@ -107,7 +117,7 @@ def attention(
     }
 
 
-def expected(subject: Subject, seen: Captured, place: int) -> dict[str, Any] | None:
+def expected(subject: Subject, seen: Captured, place: int) -> Logits | None:
     """The highest logits at a place; with the log of the sum over all words, a page can apply any temperature to the
     shown ones."""
     if subject.head is None:
@@ -115,7 +125,7 @@ def expected(subject: Subject, seen: Captured, place: int) -> dict[str, Any] | N
     logits = subject.head.logits(seen.hidden[place]).float()
     values, ids = logits.topk(min(SHOWN, len(logits)))
     tokens = [subject.tokenizer.token(i) for i in ids.tolist()]
-    return {"tokens": tokens, "logits": values.tolist(), "total": float(logits.logsumexp(-1))}
+    return Logits(tokens, values.tolist(), float(logits.logsumexp(-1)))
 
 
 def plain(tensor: Tensor) -> Array:
