@@ -96,8 +96,7 @@ class Read:
         self.weights: list[Tensor] = []
         self.chances: list[Tensor] = []
         self.centres: list[Tensor] = []
-        silence = context.silence
-        self.silent = silence is not None and 0 in silence.heads.get(f"{context.name}.{NAME}", ())
+        self.silent = bool(context.silent(NAME))
 
     def attend(self, queries: Tensor, step: int = 0) -> Tensor:
         """The contexts (B, T, M) of queries (B, T, H), the first of which stands `step` places on."""
@@ -115,13 +114,12 @@ class Read:
         """Let a watcher see all steps together; and hard attention learn from what it drew."""
         if self.attention is None or not self.weights:
             return
-        name = f"{self.context.name}.{NAME}"
-        if self.context.watcher is not None:
-            self.context.watcher.see(name, lambda: torch.cat(self.weights, 2))
-            self.context.note(f"{NAME}.chances", lambda: torch.cat(self.chances, 2))
+        self.context.see(NAME, lambda: torch.cat(self.weights, 2))
+        self.context.note(f"{NAME}.chances", lambda: torch.cat(self.chances, 2))
         if self.centres:
             self.context.note(f"{NAME}.centres", lambda: torch.cat(self.centres, 1))
         if self.attention.choice.draws:
+            name = self.context.place(NAME)
             self.attention.choice.settle(name, torch.cat(self.chances, 2), torch.cat(self.weights, 2), self.context)
 
 

@@ -105,16 +105,15 @@ class TuringModel(Model):
 
     def tell(self, context: Context, weights: list[Tensor]) -> None:
         """Let a watcher see where the heads were at every step, (B, heads, T, N)."""
-        if context.watcher is not None:
-            readers = self.memory.readers
-            context.watcher.see(f"{PLACE}.read", lambda: torch.stack([step[:, :readers] for step in weights], 2))
-            context.watcher.see(f"{PLACE}.write", lambda: torch.stack([step[:, readers:] for step in weights], 2))
+        readers, there = self.memory.readers, context.enter(PLACE)
+        there.see("read", lambda: torch.stack([step[:, :readers] for step in weights], 2))
+        there.see("write", lambda: torch.stack([step[:, readers:] for step in weights], 2))
 
     def silent(self, context: Context) -> Tensor | None:
         """(H, 1): zero for heads that are to do nothing; None where all of them work."""
-        if context.silence is None:
+        quiet = [context.enter(PLACE).silent(role) for role in ROLES]
+        if not any(quiet):
             return None
-        quiet = [context.silence.heads.get(f"{PLACE}.{role}", ()) for role in ROLES]
         works = [
             head not in heads for role, heads in zip(ROLES, quiet, strict=True) for head in range(self.count(role))
         ]

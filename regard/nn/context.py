@@ -193,7 +193,7 @@ class Context:
 
     def enter(self, name: str) -> Context:
         """Of one layer inside."""
-        return self._with(self.geometry, f"{self.name}.{name}" if self.name else name)
+        return self._with(self.geometry, self.place(name))
 
     def at(self, geometry: Geometry) -> Context:
         """The same call on a sequence of another geometry."""
@@ -218,7 +218,29 @@ class Context:
         made = make(self.memory.states)
         return made if cache is None else cache.extend(*made)
 
+    def place(self, name: str) -> str:
+        """The full name of something in this layer; "" is the layer itself."""
+        return ".".join(part for part in (self.name, name) if part)
+
     def note(self, name: str, value: Value) -> None:
         """Tell a watcher, if there is one, of a value on the way."""
         if self.watcher is not None:
-            self.watcher.note(f"{self.name}.{name}" if self.name else name, value)
+            self.watcher.note(self.place(name), value)
+
+    def attended(self, role: str, mixed: Tensor, weights: Callable[[], Tensor]) -> Tensor:
+        """What the heads of this layer mixed (B, H, …), with nothing from those that are silent; a watcher sees their
+        weights. Whatever attends calls this; where it attends step by step, `silent` before and `see` after it."""
+        self.see(role, weights)
+        if not (silent := self.silent(role)):
+            return mixed
+        kept = [head not in silent for head in range(mixed.shape[1])]
+        return mixed * torch.tensor(kept, device=mixed.device).view(1, -1, *[1] * (mixed.dim() - 2))
+
+    def see(self, role: str, weights: Callable[[], Tensor]) -> None:
+        """Tell a watcher, if there is one, of attention weights; `weights` computes (B, H, T, S) if they are wanted."""
+        if self.watcher is not None:
+            self.watcher.see(self.place(role), weights)
+
+    def silent(self, role: str) -> Collection[int]:
+        """The heads that add nothing."""
+        return () if self.silence is None else self.silence.heads.get(self.place(role), ())

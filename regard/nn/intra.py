@@ -47,11 +47,10 @@ class IntraLayer(nn.Module):
         """A whole sequence. Padding at its end is nobody's past, so it needs no mask."""
         entered = self.enter(x)
         matrices = (self.recall.weight, self.key.weight, self.gates.weight, self.v)
-        share = 0.0 if silent(context) else 1.0
+        share = 0.0 if context.silent(NAME) else 1.0
         with torch.autocast(entered.device.type, enabled=False):
             states, weights = Tape.apply(entered, *(weight.to(entered.dtype) for weight in matrices), share)  # type: ignore[no-untyped-call]
-        if context.watcher is not None:
-            context.watcher.see(f"{context.name}.{NAME}", lambda: weights.unsqueeze(1))
+        context.see(NAME, lambda: weights.unsqueeze(1))
         read: Tensor = states
         return read
 
@@ -60,7 +59,7 @@ class IntraLayer(nn.Module):
         assert context.cache is not None
         entered, keep = self.enter(x), context.geometry.mask.keys
         tape = context.cache.at(f"{context.name}.{NAME}")
-        past, share = tape.length, 0.0 if silent(context) else 1.0
+        past, share = tape.length, 0.0 if context.silent(NAME) else 1.0
         held = context.cache.held(f"{context.name}.{HELD}")
         last = x.new_zeros(len(x), self.hidden) if held is None else held[0]
         states, seen = [], []
@@ -78,9 +77,9 @@ class IntraLayer(nn.Module):
             states.append(h)
             seen.append(weights)
         context.cache.hold(f"{context.name}.{HELD}", last)
-        if context.watcher is not None:
-            rows = torch.stack([F.pad(row, (0, tape.length - row.shape[1])) for row in seen], 1)
-            context.watcher.see(f"{context.name}.{NAME}", lambda: rows.unsqueeze(1))
+        length = tape.length
+        rows = [F.pad(row, (0, length - row.shape[1])) for row in seen] if context.watcher is not None else []
+        context.see(NAME, lambda: torch.stack(rows, 1).unsqueeze(1))
         return torch.stack(states, 1)
 
     def cost(self, shape: Shape) -> Cost:
@@ -91,11 +90,6 @@ class IntraLayer(nn.Module):
         looks = Cost(later * self.hidden**2 + pairs * 3 * self.hidden)
         kept = shape.tokens * (5 + 1 + 2 + 2 + 4) * self.hidden + shape.tokens * shape.length
         return matrices + looks + Cost(kept=kept)
-
-
-def silent(context: Context) -> bool:
-    silence = context.silence
-    return silence is not None and 0 in silence.heads.get(f"{context.name}.{NAME}", ())
 
 
 def matched(query: Tensor, keys: Tensor, v: Tensor, room: Tensor | None = None) -> Tensor:

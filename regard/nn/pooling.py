@@ -168,13 +168,10 @@ class AttentionPool(Pool):
 
     def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
         weights = self.weights(states, keep)
-        if context is not None and context.watcher is not None:
-            context.watcher.see(context.name, lambda: weights[:, None, None])
-        pooled = (weights.unsqueeze(1) @ states).squeeze(1)
-        silent = (
-            context is not None and context.silence is not None and 0 in context.silence.heads.get(context.name, ())
-        )
-        return torch.zeros_like(pooled) if silent else pooled
+        pooled = weights.unsqueeze(1) @ states  # (B, 1, D)
+        if context is not None:
+            pooled = context.attended("", pooled, lambda: weights[:, None, None])
+        return pooled.squeeze(1)
 
     def cost(self, shape: Shape) -> Cost:
         width, inner = self.hidden.in_features, self.hidden.out_features

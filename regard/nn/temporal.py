@@ -88,16 +88,12 @@ class CausalAttention(nn.Module):
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         q, k, v = self.qkv(x).unsqueeze(1).split(self.widths, -1)  # (B, 1, T, …)
-        name = f"{context.name}.{ROLE}"
         if context.cache is not None:
-            k, v = context.cache.at(name).extend(k, v)
+            k, v = context.cache.at(context.place(ROLE)).extend(k, v)
         k, v = self.kernel.ready(k, v, context)
-        read = self.kernel.mix(q, k, v, context).squeeze(1)
-        if context.silence is not None and 0 in context.silence.heads.get(name, ()):
-            read = torch.zeros_like(read)
-        if context.watcher is not None:
-            context.watcher.see(name, lambda: self.kernel.weights(q, k, context))
-        return torch.cat([x, read], -1)
+        mixed = self.kernel.mix(q, k, v, context)
+        read = context.attended(ROLE, mixed, lambda: self.kernel.weights(q, k, context))
+        return torch.cat([x, read.squeeze(1)], -1)
 
 
 class Round(nn.Module):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
 import regard
+from regard.nn.context import Context
+from regard.nn.masks import Mask
+from regard.nn.watch import silenced
 from tests.helpers import built, decoder, encoder_decoder, tokens
 
 
@@ -91,3 +97,35 @@ def test_without_a_watcher_the_same_operators_run_as_if_there_were_none(monkeypa
 
     monkeypatch.setattr(Attention, "attend", attend_unwatchably)
     assert operators(lambda: model(sentence)) == ours
+
+
+class Averaging(nn.Module):
+    """Someone's own part: two heads of which each takes its share of the mean of all rows."""
+
+    def attention_names(self) -> list[str]:
+        return ["own.look"]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        context = Context.whole(x, Mask()).of(self).enter("own")
+        weights = x.new_full((len(x), 2, x.shape[1], x.shape[1]), 1 / x.shape[1])
+        mixed = context.attended("look", weights @ x.unsqueeze(1), lambda: weights)  # (B, 2, T, D)
+        return mixed.sum(1)
+
+
+def test_a_part_of_ones_own_is_seen_and_silenced_by_one_call() -> None:
+    part, x = Averaging(), torch.randn(2, 3, 4)
+    with regard.watch(part) as seen:
+        whole = part(x)
+    assert seen.last("own.look").shape == (2, 2, 3, 3)
+    for heads, left in (([0], 0.5), ([1], 0.5), ([0, 1], 0.0), ([], 1.0)):
+        with silenced(part, {"own.look": heads}):
+            torch.testing.assert_close(part(x), left * whole)
+    torch.testing.assert_close(part(x), whole)
+
+
+def test_nothing_but_the_context_tells_a_watcher_or_asks_for_silent_heads() -> None:
+    """A part that attends calls `attended`, or `silent` and `see` where it attends step by step."""
+    asks = re.compile(r"(watcher\.see\(|silence\.heads|\.silence is)")
+    rooms = [Path(regard.__file__).parent / room for room in ("nn", "models")]
+    found = {path.name for room in rooms for path in room.rglob("*.py") if asks.search(path.read_text("utf-8"))}
+    assert found == {"context.py", "hierarchical.py"}  # whose watcher hands on what it sees

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 
 from regard.config import ConfigError, Part, Rate, Size
@@ -103,24 +101,15 @@ class Attention(Mixer):
     def attend(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
         """Queries (B, H, T, K) to keys and values that are ready → (B, T, D)."""
         mixed = self.kernel.mix(q, k, v, context)
-        if context.silence is not None:
-            mixed = self.silenced(mixed, context.silence.heads.get(f"{context.name}.{self.role}", ()))
+        mixed = context.attended(self.role, mixed, lambda: self.shown(q, k, context))
         merged: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, K) → (B, T, D)
         if context.watcher is not None:
-            context.watcher.see(f"{context.name}.{self.role}", lambda: self.shown(q, k, context))
             context.note(f"{self.role}.queries", q)
             context.note(f"{self.role}.keys", k)
             context.note(f"{self.role}.scores", lambda: self.kernel.biased(q, k, context))
             context.note(f"{self.role}.mixed", mixed)
             context.note(f"{self.role}.output", merged)
         return merged
-
-    def silenced(self, mixed: Tensor, heads: Collection[int]) -> Tensor:
-        """(B, H, T, K) with nothing from these heads."""
-        if not heads:
-            return mixed
-        kept = [head not in heads for head in range(self.dims.heads)]
-        return mixed * torch.tensor(kept, device=mixed.device).view(1, -1, 1, 1)
 
     def shown(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         """The weights (B, H, T, S) as a watcher sees them: sequences that share keys each in a row of their own."""
