@@ -199,7 +199,7 @@ def test_mistakes_are_said_in_one_sentence(run: Path, regard: Say) -> None:
     for words, said in (
         (("--samples", 3, "--temperature", 0), "temperature 0 gives the same text 3 times"),
         (("--top-k", 5, "--temperature", 0), "there is nothing for top_k to shape"),
-        (("--max-length", 3), "--max-length is for translators: --tokens N"),
+        (("--max-length", 3), "--max-length is for translators: take --tokens N"),
         (("--length-penalty", 2), "name one with --beam N"),
         (("--min-length", 50, "--tokens", 6), "--min-length 50 is more than the 6 of --tokens"),
         (("b",), "unexpected argument 'b'"),
@@ -255,7 +255,7 @@ def test_a_draft_changes_nothing_but_the_time(
         (("--draft", stranger), "the draft has another tokenizer"),
         (("--draft", recurrent), "recurrent-decoder with a recurrent state cannot write ahead"),
         (("--draft", small, "--beam", 2), "a beam of 2 with a draft"),
-        (("--ahead", 2), "nobody writes ahead"),
+        (("--ahead", 2), "--ahead 2 needs a smaller model that writes ahead"),
     ):
         code, out, err = regard("generate", run, "a", *more)
         assert (code, out) == (2, "")

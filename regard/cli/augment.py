@@ -27,7 +27,7 @@ def add(verbs: Any) -> None:
         description="Print sentence pairs as TSV, to train a translator on: those of --data as they are; its "
         "sources with their translation by --there; and its targets behind their translation by --back, a run of the "
         "other direction. Sentences without a translation can be named too.",
-        epilog="Any field of the search is an option, as for `regard translate` (beam 5 unless told; --sample draws, "
+        epilog="Any field of the search is an option, as for `regard translate` (default: --beam 5; --sample draws, "
         "for more variety).\n\n"
         "examples:\n"
         "  regard train translate --train train.tsv --valid valid.tsv --run runs/there\n"

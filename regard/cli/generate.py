@@ -48,8 +48,8 @@ def add(verbs: Any) -> None:
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
     verb.add_argument("prompt", metavar="PROMPT", nargs="?", help="what it writes on from")
-    verb.add_argument("--tokens", type=positive, default=100, metavar="N", help="at most so many (default 100)")
-    verb.add_argument("--samples", type=positive, metavar="N", help="so many texts of each prompt, drawn side by side")
+    verb.add_argument("--tokens", type=positive, default=100, metavar="N", help="write at most N tokens (default 100)")
+    verb.add_argument("--samples", type=positive, metavar="N", help="draw N texts for each prompt")
     verb.add_argument(
         "--stop", action="append", default=[], metavar="TEXT", help="end before this text; may be given several times"
     )
@@ -66,7 +66,9 @@ def add(verbs: Any) -> None:
         "--batch", type=positive, default=8, metavar="N", help="lines at a time (default 8; 1: each as it comes)"
     )
     verb.add_argument(
-        "--draft", metavar="RUN", help="a smaller model with the same tokenizer that writes ahead: sooner, no different"
+        "--draft",
+        metavar="RUN",
+        help="a smaller model with the same tokenizer that writes ahead: faster, with the same result",
     )
     verb.add_argument("--ahead", type=positive, metavar="N", help="tokens that the draft writes ahead (default 4)")
     verb.add_argument("--json", action="store_true", help="an object for each text, on a line of its own")
@@ -99,7 +101,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     search = chosen(options, rest)
     Stops(options.stop)  # or one is refused, before the model is loaded
     if options.ahead is not None and options.draft is None:
-        raise Error(f"--ahead {options.ahead}: nobody writes ahead; name a smaller model with --draft RUN")
+        raise Error(f"--ahead {options.ahead} needs a smaller model that writes ahead: name it with --draft RUN")
     writer = precise(load_generator(options.run), options)
     if options.draft is not None:
         writer = writer.helped_by(precise(load_generator(options.draft), options), options.ahead or AHEAD)
@@ -136,7 +138,9 @@ def chosen(options: argparse.Namespace, rest: list[str]) -> Decoding:
     if others:
         raise Error(f"unexpected argument {others[0]!r}; options are written --name value")
     if wrong := next((name for name in OF_TRANSLATORS if name in changes), None):
-        raise Error(f"--{wrong.replace('_', '-')} is for translators: --tokens N is the most that is written here")
+        raise Error(
+            f"--{wrong.replace('_', '-')} is for translators: take --tokens N, which limits what is written here"
+        )
     if "length_penalty" in changes and changes.get("beam", 1) == 1:
         raise Error("--length-penalty ranks the texts of a beam: name one with --beam N")
     if isinstance(least := changes.get("min_length", 0), int) and least > options.tokens:

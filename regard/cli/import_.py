@@ -14,11 +14,11 @@ def add(verbs: Any) -> None:
         "import",
         help="make a run folder of a model or tokenizer from elsewhere",
         usage="regard import SOURCE --run DIR [--task pair]",
-        description="Make a run folder of a model from elsewhere, so that every verb works on it. What SOURCE is, is "
-        "known by its files: a folder of Hugging Face (GPT-2, Llama, BERT, RoBERTa, DistilBERT, XLNet, also as "
-        "sentence-transformers keep them; the last four also as they label texts, tag words and find answers), a "
-        "checkpoint of llama2.c beside its pieces, or a tokenizer alone: "
-        "tiktoken's ranks, encoder.json with vocab.bpe, vocab.txt. Nothing is fetched, and no pickle is opened.",
+        description="Make a run folder of a model from elsewhere, so that every verb works on it. SOURCE can be a "
+        "folder of Hugging Face (GPT-2, Llama, BERT, RoBERTa, DistilBERT, XLNet, also as "
+        "sentence-transformers saves them; the last four also with a head for labels, tags or answers), a checkpoint "
+        "of llama2.c beside its tokenizer, or a tokenizer alone (tiktoken's ranks, encoder.json with vocab.bpe, "
+        "vocab.txt). Its files tell which it is. Nothing is downloaded, and no pickle is opened.",
         epilog="examples:\n"
         "  regard import downloads/gpt2 --run runs/gpt2\n"
         '  regard generate runs/gpt2 "Once upon a time"\n'
@@ -34,7 +34,8 @@ def add(verbs: Any) -> None:
     verb.add_argument(
         "--task",
         choices=("classify", "pair"),
-        help="what a model that labels is for, one text or two (otherwise classify; pair, where it gives a score)",
+        help="whether a model that gives labels reads one text (classify, the default) or two (pair, the "
+        "default where it gives a score)",
     )
     verb.set_defaults(run_verb=run)
 

@@ -15,17 +15,19 @@ def add(verbs: Any) -> None:
     verb: argparse.ArgumentParser = verbs.add_parser(
         "list",
         help="the presets, parts, tasks, their options, and data sets",
-        description="List presets; every registered part by family, with its options and their defaults; tasks; the "
-        "options of one task, with what they are unless told and what they take; or the named data sets with their "
-        "languages and splits.",
+        description="List the presets; every registered part by family, with its options and their defaults; the "
+        "tasks; the options of one task, with their defaults and the values that are allowed; or the named data sets "
+        "with their languages and splits.",
         epilog="examples:\n  regard list presets\n  regard list parts\n  regard list data\n"
         "  regard list options classify\n  regard list options classify --preset han-2016\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     verb.add_argument("what", choices=(*TABLES, "options"), nargs="?", default="presets")
-    verb.add_argument("task", nargs="?", help="whose options: a task, as for `regard train`")
-    verb.add_argument("--preset", metavar="NAME", help="options with this model instead of the task's usual one")
+    verb.add_argument("task", nargs="?", help="with options: a task of `regard train` or `regard pretrain`")
+    verb.add_argument(
+        "--preset", metavar="NAME", help="with options: those of this model instead of the task's default"
+    )
     verb.add_argument("--json", action="store_true", help="print JSON")
     verb.set_defaults(run_verb=run)
 
@@ -91,7 +93,7 @@ def list_tasks() -> dict[str, str]:
 
 
 def list_options(task: str | None, preset: str | None) -> dict[str, str]:
-    """Option of `regard train TASK` → what it is unless told, and what it takes."""
+    """Option of `regard train TASK` → its default, and the values that are allowed."""
     from collections import Counter
 
     from regard.config import ConfigError, every_field

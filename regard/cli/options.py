@@ -60,7 +60,9 @@ def add_data(verb: argparse.ArgumentParser, called: str, split: str) -> None:
     verb.add_argument("--data", metavar="FILE|NAME", help=f"a file of {called}, or a named data set")
     verb.add_argument("--source", metavar="FILE", help="the source side of two parallel files")
     verb.add_argument("--target", metavar="FILE", help="the target side of two parallel files")
-    verb.add_argument("--columns", metavar="A,B", help="the columns of a file, by name or, in TSV, by number")
-    verb.add_argument("--languages", metavar="en-fr", help="the languages of a named data set, or its way to label")
+    verb.add_argument("--columns", metavar="A,B", help="which columns to read: names, or numbers from 1 in TSV")
+    verb.add_argument(
+        "--languages", metavar="en-fr", help="the languages of a named data set, or which of its labels to take"
+    )
     verb.add_argument("--split", default=split, help=f"the split of a named data set (default {split})")
-    verb.add_argument("--count", type=positive, help=f"at most so many {called}")
+    verb.add_argument("--count", type=positive, help=f"read at most N {called}", metavar="N")

@@ -20,7 +20,7 @@ def add_precision(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--int8",
         action="store_true",
-        help="matrices as bytes: faster on a CPU, since there is less to read; less exact",
+        help="round the weight matrices to 8-bit integers: faster on a CPU, a little less exact",
     )
 
 

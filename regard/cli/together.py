@@ -16,7 +16,8 @@ def add_with(verb: argparse.ArgumentParser) -> None:
         "--with",
         metavar="RUN",
         action="append",
-        help="a run of the same pieces that translates together with it, such as one of another seed; may be repeated",
+        help="another translator with the same tokenizer, such as one of another seed; the two translate together, by "
+        "the mean of their probabilities; may be repeated",
     )
 
 

@@ -14,7 +14,7 @@ from regard.tasks import OBJECTIVES, TASKS
 if TYPE_CHECKING:
     from regard.training.session import Recipe
 
-FILES = ("train", "valid")
+FILES = {"train": "training", "valid": "validation"}  # options, and what their examples are for
 TRIED = 15  # lines of a table of rates
 MADE_OF = ("preset", "config", "initial", "frozen")  # options that a recipe is made of, which does not name them
 DATA = (*(name + side for name in FILES for side in ("", "_source", "_target")), "data", "languages", "columns")
@@ -40,9 +40,12 @@ def add(verbs: Any) -> None:
         allow_abbrev=False,
     )
     add_options(train, TASKS)
-    train.add_argument("--from", dest="initial", metavar="DIR", help="a run whose trained model to begin from")
+    train.add_argument("--from", dest="initial", metavar="DIR", help="begin from the trained model of this run")
     train.add_argument(
-        "--frozen", action="store_true", default=None, help="with --from: keep the weights that come from there"
+        "--frozen",
+        action="store_true",
+        default=None,
+        help="with --from: do not train the weights that come from that run",
     )
     for name in FILES:
         train.add_argument(f"--{name}-source", metavar="FILE", help="the source side of two parallel files")
@@ -51,9 +54,9 @@ def add(verbs: Any) -> None:
     if OBJECTIVES:
         pretrain: argparse.ArgumentParser = verbs.add_parser(
             "pretrain",
-            help="train a model on plain text, to begin from",
-            description="Train a model on text without labels, into a new run folder; then begin from it with "
-            "`regard train TASK --from DIR`. Progress goes to stderr.",
+            help="train a model on plain text, for other tasks to begin from",
+            description="Train a model on text without labels, into a new run folder. `regard train TASK --from DIR` "
+            "begins from it. Progress goes to stderr.",
             epilog="Any field of the recipe is an option: --context 256, --whole-words, --next-sentence, "
             "--max-minutes 15.\n\n"
             "examples:\n  regard pretrain mlm --train text.txt --run runs/bert\n"
@@ -74,10 +77,15 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
     verb.add_argument("task", metavar="TASK", help=about)
     verb.add_argument("--run", required=True, metavar="DIR", help="the folder to write; it must not exist")
     verb.add_argument(
-        "--resume", action="store_true", help="go on with a run that was stopped; --max-minutes and so on move its end"
+        "--resume",
+        action="store_true",
+        help="continue a run that was stopped; --max-steps, --max-minutes and the like change when it ends",
     )
     verb.add_argument(
-        "--seeds", type=positive, metavar="N", help="train N runs into DIR/seed-1 and so on, and tell their spread"
+        "--seeds",
+        type=positive,
+        metavar="N",
+        help="train N runs into DIR/seed-1, DIR/seed-2, …; prints mean and standard deviation",
     )
     verb.add_argument(
         "--find-rate",
@@ -85,15 +93,20 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
         metavar="STEPS",
         nargs="?",
         const=150,
-        help="train for so many steps (default 150) at rising rates, advise a rate, and keep nothing",
+        help="train for STEPS steps (default 150) with a rising learning rate and print which rate to take",
     )
-    verb.add_argument("--preset", metavar="NAME", default=None, help="the model (default: the task's usual one)")
-    verb.add_argument("--config", metavar="FILE", help="a recipe in YAML; options win over it")
-    for name in FILES:
-        about_files = f"{name} examples: TSV, JSONL, CSV or text, .gz too; of plain text several files and folders"
-        verb.add_argument(f"--{name}", metavar="FILE", nargs="+", action="extend", help=about_files)
+    verb.add_argument(
+        "--preset",
+        metavar="NAME",
+        default=None,
+        help="the model (default: that of the task; see `regard list presets`)",
+    )
+    verb.add_argument("--config", metavar="FILE", help="a recipe in YAML; options on the command line override it")
+    for name, purpose in FILES.items():
+        forms = f"{purpose} examples: TSV, JSONL, CSV or plain text, also .gz; several files and folders of plain text"
+        verb.add_argument(f"--{name}", metavar="FILE", nargs="+", action="extend", help=forms)
     verb.add_argument("--data", metavar="NAME", help="a named data set instead of files (`regard list data`)")
-    verb.add_argument("--columns", metavar="A,B", help="the columns of a file, by name or, in TSV, by number")
+    verb.add_argument("--columns", metavar="A,B", help="which columns to read: names, or numbers from 1 in TSV")
     verb.set_defaults(run_verb=run)
 
 
@@ -109,7 +122,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         other = "--seeds" if options.seeds else "--resume"
         raise Error(f"--find-rate keeps nothing of what it trains: give it without {other}")
     if options.resume and options.seeds:
-        raise Error("--seeds goes on with the runs that are there by itself: give the command again without --resume")
+        raise Error("--seeds continues the runs that are there by itself: give the command again without --resume")
     if options.resume:
         progress = resume(folder, moved_ends(options, rest))
     else:
@@ -167,7 +180,8 @@ def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     if fixed:
         first, known = (", ".join(map(written, names)) for names in (fixed[:1], LIMITS))
         raise Error(
-            f"option {first} cannot be changed when resuming, for the run has its recipe: leave it out; {known} can"
+            f"option {first} cannot be changed when resuming, because the recipe of the run fixes it: leave it out; "
+            f"{known} can be changed"
         )
     return limits
 

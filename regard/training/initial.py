@@ -86,8 +86,8 @@ def reader_of(run: Run) -> TextReaderConfig:
     text = text_model_of(run)
     if not isinstance(text, TextReaderConfig):
         raise RunError(
-            f"{run.path}: its model, of kind {text.kind!r}, reads no text whole, so only the task that it was trained "
-            "for can begin from it"
+            f"{run.path}: its model, of kind {text.kind!r}, is no encoder, so only the task that it was trained for "
+            "can begin from it"
         )
     return text.inside()
 

@@ -313,4 +313,4 @@ def test_a_translator_goes_on_from_one(toy: Toy, tmp_path: Path, regard: Say) ->
 def test_only_its_own_task_begins_from_a_writer(folder: Path, writer: Path, tmp_path: Path, regard: Say) -> None:
     code, _, err = regard(*classify(folder, tmp_path / "run", "writer"))
     assert (code, err.count("\n")) == (2, 1)
-    assert "reads no text whole, so only the task that it was trained for can begin from it" in err
+    assert "is no encoder, so only the task that it was trained for can begin from it" in err

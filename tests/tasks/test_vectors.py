@@ -134,7 +134,7 @@ def test_a_run_of_another_task_fills_nothing(regard: Say, toy) -> None:  # type:
     code, _, err = regard("fill", toy.good, "A [MASK].")
     assert (code, "not to find masked words" in err) == (2, True)
     code, _, err = regard("embed", toy.good, "A text.")
-    assert (code, "reads no text whole" in err) == (2, True)
+    assert (code, "is no encoder, so it makes no vectors of texts" in err) == (2, True)
 
 
 # --- embed ------------------------------------------------------------------------------------------------------------

@@ -139,6 +139,6 @@ def load_embedder(folder: str | Path, pool: str | None = None) -> Embedder:
     reader = reader_in(for_use(model))
     if reader is None:
         raise RunError(
-            f"{run.path}: a model of kind {model.config.kind!r} reads no text whole, which vectors are made of"
+            f"{run.path}: a model of kind {model.config.kind!r} is no encoder, so it makes no vectors of texts"
         )
     return Embedder(reader, tokenizer, pool or recorded.get("pool", POOLS[0]), recorded.get("longest"))
