@@ -88,9 +88,9 @@ def pinned(package: str) -> str:
     raise UnavailableError(f"constraints.txt does not pin {package}")
 
 
-def call(*command: str) -> str:
-    """The standard output of a command run from the root of the repository."""
-    result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+def call(*command: str, root: Path = ROOT) -> str:
+    """The standard output of a command run from the root of the repository, or of another copy of it."""
+    result = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines() or [f"exit code {result.returncode}"]
         raise UnavailableError(next((line for line in lines if line.startswith("ERROR")), lines[-1]))

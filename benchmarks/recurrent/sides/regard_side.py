@@ -16,12 +16,13 @@ from benchmarks.step.workload import DROPOUT, Batch
 from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, translate
 from regard.decoding.parallel import side_by_side
+from regard.fast import quicken
 from regard.fast.device import Precision, autocast
 from regard.models import RecurrentModel
 
 
 def build(size: Size, precision: Precision = "fp32") -> Contender:
-    model = cast(
+    built = cast(
         RecurrentModel,
         regard.build(
             "bahdanau-2015",
@@ -33,6 +34,7 @@ def build(size: Size, precision: Precision = "fp32") -> Contender:
             reader={"kind": "bahdanau", "kernel": {"kind": "additive", "hidden": size.hidden}, "output": "plain"},
         ),
     )
+    model = quicken(built)  # as the trainer and whoever loads a run do
     options = Decoding(min_length=WRITTEN, max_length=WRITTEN)
 
     def loss(batch: Batch) -> Tensor:

@@ -10,18 +10,20 @@ import regard
 from benchmarks.sizes import SIZES, SMOOTHING, VOCABULARY, Size
 from benchmarks.step.measure import Trainee, main
 from benchmarks.step.workload import DROPOUT, Batch
+from regard.fast import quicken
 
 
 def build(size: Size, batch: Batch, inner_dropout: float) -> Trainee:
     """`inner_dropout` falls on attention weights and hidden values; embeddings and sublayers always have theirs."""
     name = next(name for name, known in SIZES.items() if known is size)
-    model = regard.build(
+    built = regard.build(
         f"transformer-{name}",
         vocabulary=VOCABULARY,
         dropout=DROPOUT,
         weight_dropout=inner_dropout,
         hidden_dropout=inner_dropout,
     )
+    model = quicken(built)  # as the trainer does
     source, decoder_input, labels = batch.source, batch.decoder_input, batch.labels
 
     def loss() -> Tensor:
