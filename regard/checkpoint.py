@@ -137,7 +137,7 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], where: str) -> 
 
 
 def check_finite(weights: Mapping[str, Tensor], path: Path) -> None:
-    """What one value that is no number touches is no number either: nothing can be done with such weights."""
+    """Raise `RunError` where a weight is infinite or not a number: every output would be so too."""
     if broken := [name for name, weight in weights.items() if not weight.isfinite().all()]:
         raise RunError(f"{path}: {_some(broken)}: there are values that are infinite or no numbers")
 
@@ -172,7 +172,7 @@ def load_both(run: Run) -> tuple[Model, Tokenizer]:
 
 
 def check_labels(run: Run, model: ModelConfig) -> None:
-    """A model that gives labels has a score for each of its own names."""
+    """Raise `RunError` where a run names more or fewer labels than its model gives scores for."""
     path = run.path / LABELS
     if not isinstance(model, LabellerConfig) or not path.exists():
         return
@@ -185,7 +185,7 @@ def check_labels(run: Run, model: ModelConfig) -> None:
 
 
 def check_together(run: Run, tokenizer: Tokenizer, model: TextModelConfig) -> None:
-    """A model has a vector for each piece of its own tokenizer."""
+    """Raise `RunError` where tokenizer and model have vocabularies of different sizes."""
     if tokenizer.vocabulary != model.vocabulary:
         raise RunError(
             f"{run.tokenizer_path} has {tokenizer.vocabulary} pieces, the model {model.vocabulary}: "

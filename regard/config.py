@@ -30,8 +30,8 @@ from regard import extensions
 from regard.errors import Error
 
 C = TypeVar("C", bound="Config")
-TINIEST = 1e-30  # of positive numbers
-NAMED = 10  # options that a message names, of the many that there are
+SMALLEST_POSITIVE = 1e-30  # what "above 0" means
+OPTIONS_IN_A_MESSAGE = 10
 
 
 class ConfigError(Error):
@@ -39,10 +39,10 @@ class ConfigError(Error):
 
 
 class UnknownOptionError(ConfigError):
-    """A change that no field takes: who knows more about the config than its fields can say more by its `name`."""
+    """A change of a field that does not exist. A caller that knows more about the config can use `name` to say more."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"unknown option {name!r}: {nearest(name, known, NAMED)}")
+        super().__init__(f"unknown option {name!r}: {nearest(name, known, OPTIONS_IN_A_MESSAGE)}")
         self.name = name
 
 
@@ -62,7 +62,7 @@ class Within:
         )
 
     def __str__(self) -> str:
-        low = ("above", 0.0) if self.low == TINIEST else ("of at least", self.low)
+        low = ("above", 0.0) if self.low == SMALLEST_POSITIVE else ("of at least", self.low)
         ends = [low, ("of at most", self.high), ("below", self.below)]
         return " and ".join(f"{word} {end:g}" for word, end in ends if end is not None)
 
@@ -70,7 +70,7 @@ class Within:
 Size = Annotated[int, Within(low=1)]
 Count = Annotated[int, Within(low=0)]
 Rate = Annotated[float, Within(low=0, below=1)]
-Positive = Annotated[float, Within(low=TINIEST)]
+Positive = Annotated[float, Within(low=SMALLEST_POSITIVE)]
 Weight = Annotated[float, Within(low=0)]
 
 

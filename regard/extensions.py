@@ -32,7 +32,7 @@ def bring(name: str) -> ModuleType:
 
 
 def from_file(path: Path) -> ModuleType:
-    """The module of a file, called as the file is."""
+    """The module of a file; it has the name of the file."""
     if not path.is_file():
         raise Error(f"--import {path}: there is no such file")
     name = path.stem
@@ -65,7 +65,7 @@ def from_name(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # it is there, and imports something that is not
+            raise  # the module is there; something that it imports is not
         hint = f"; a file is written {name}.py" if "." not in name else ""
         raise Error(f"--import {name}: there is no such module{hint}") from error
 
@@ -74,7 +74,13 @@ def from_name(name: str) -> ModuleType:
 def installed() -> tuple[str, ...]:
     """Import what installed packages offer, once; the names of their modules."""
     for point in entry_points(group=GROUP):
-        module = point.load()
+        try:
+            module = point.load()
+        except Exception as error:
+            raise Error(
+                f"the package that offers {point.name} = {point.value} cannot be imported; mend it or uninstall it "
+                f"({type(error).__name__}: {error})"
+            ) from error
         if isinstance(module, ModuleType):
             _asked.setdefault(module.__name__, module.__name__)
     return tuple(_asked)
@@ -103,11 +109,11 @@ def outside(module: str) -> bool:
 
 
 def asked(module: str) -> str:
-    """How one asks for a module: by the name it was brought by, or by its own."""
+    """What to give to `--import` to get a module."""
     return _asked.get(module, module)
 
 
 def missing(needs: dict[str, str]) -> list[str]:
-    """Of modules and how to ask for them, how to ask for those that are not imported."""
+    """What to give to `--import` for each of the modules that is not imported yet."""
     installed()
     return [ask for module, ask in needs.items() if module not in sys.modules]

@@ -81,10 +81,7 @@ def read_json(path: Path) -> dict[str, Any]:
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
-TOKENS, HELD = (
-    "tokens",
-    "tokens-valid",
-)  # the folders of the tokenized corpus and of what is held out, in that of the run
+TOKENS, HELD = "tokens", "tokens-valid"  # folders in the run folder: the training and the held-out tokens
 PROBES = "probes"  # the folder of looks at fixed sentences, taken while training
 FILES = (  # and folders that a training leaves in its run folder
     *("config.json", "recipe.yaml", "model.safetensors", "tokenizer.json", "labels.json", "scale.json"),
@@ -126,7 +123,7 @@ class Run:
             return self.path.exists() and any(self.path.iterdir())
 
     def seeds(self) -> list[Run]:
-        """The runs inside, in their order, where this is no run itself but a folder of several seeds."""
+        """The runs inside a folder of several seeds, in their order; none where this folder is a run itself."""
         if self.config_path.exists() or not self.path.is_dir():
             return []
         return [Run(self.path / f"seed-{number}") for number in _numbers(self.path, "seed-")]
@@ -214,7 +211,7 @@ class Run:
 
 
 def _numbers(folder: Path, name: str) -> list[int]:
-    """N of the folders NAME-N inside, from the least on."""
+    """The numbers N of the folders NAME-N inside `folder`, sorted."""
     names = [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
     ends = [one.removeprefix(name) for one in names if one.startswith(name)]
     return sorted(int(end) for end in ends if end.isdigit())
@@ -227,12 +224,12 @@ LABELS = "labels.json"  # in the run folder: the names, in the order of their nu
 
 
 def write_labels(folder: Path, names: Iterable[str]) -> tuple[str, ...]:
-    """Keep these names, each once and in the order of the alphabet, so that the order of the data decides nothing."""
+    """Write these names, each once and sorted, so that the order of the data has no influence."""
     return keep_labels(folder, sorted(set(names)))
 
 
 def keep_labels(folder: Path, names: Sequence[str]) -> tuple[str, ...]:
-    """Keep these names in their order."""
+    """Write these names in their order."""
     write_text(folder / LABELS, json.dumps(list(names), ensure_ascii=False) + "\n")
     return tuple(names)
 
@@ -272,7 +269,7 @@ class Scale:
 
     @classmethod
     def read(cls, folder: Path) -> Scale | None:
-        """None of a run that learnt labels."""
+        """The scale of a run; None where the run learnt labels."""
         path = folder / SCALE
         if not path.exists():
             return None
@@ -286,7 +283,7 @@ class Scale:
 
 
 def load_tokenizer(run: Run) -> Tokenizer:
-    """The tokenizer of a run; that of another run is refused, where the config or the corpus tell."""
+    """The tokenizer of a run; that of another run is refused where config or token store show that it is one."""
     tokens = run.path / TOKENS
     tokenizer = Tokenizer.load(run.tokenizer_path)
     if (tokens / HEADER).exists() and Store.open(tokens).fingerprint != tokenizer.fingerprint:

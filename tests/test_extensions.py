@@ -20,7 +20,7 @@ from torch import nn
 
 from regard.data.catalogue import DataSet
 from regard.data.pairs import Pair
-from regard.lab.experiment import Experiment, Outcome
+from regard.lab.experiment import Experiment, ExperimentResult
 from regard.nn.norms import NormConfig
 from regard.tasks.writing.translation import Translation
 from regard.zoo import Preset, get
@@ -47,7 +47,7 @@ class Nothing(Experiment, kind="nothing"):
         return []
 
     def outcome(self, results):
-        return Outcome([], [], ["Nothing was tried."])
+        return ExperimentResult([], [], ["Nothing was tried."])
 
 
 PRESETS = (Preset("my-translator", get("transformer-tiny", norm="plain"), "nobody"),)
@@ -117,6 +117,10 @@ def test_a_package_offers_parts_by_an_entry_point(home: Path) -> None:
     for words in (["describe", "gpt2", "--norm", "plain"], ["describe", "my-translator"]):
         found = regard(*words, cwd=home, path=site)
         assert found.returncode == 0, found.stderr
+    (site / "theirs.py").write_text("from regard import nothing_of_this_name")
+    broken = regard("describe", "gpt2", cwd=home, path=site)
+    assert broken.returncode == 2
+    assert broken.stderr.startswith("regard describe: the package that offers theirs = theirs cannot be imported")
 
 
 @pytest.mark.parametrize(

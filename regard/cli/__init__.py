@@ -116,8 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def lacking(error: Exception) -> str | None:
-    """What the machine lacks, which is nobody's mistake and can show anywhere: room on a disk, also that of standard
-    output, or memory. None for any other error."""
+    """What the machine lacks: memory, or room on a disk. That can show anywhere, and it is no bug. None for any other
+    error."""
     if isinstance(error, OSError) and error.errno in FULL:
         return f"{error.filename or 'standard output'} cannot be written ({reason(error)})"
     no_room = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"

@@ -11,8 +11,8 @@ from typing import Any
 from regard.cli.options import read_changes
 from regard.cli.train import stopped
 
-PAIRS = 60_000
-TESTED, SHOWN = 500, 5  # sentences
+TRAINING_PAIRS = 60_000
+TEST_SENTENCES, SENTENCES_SHOWN = 500, 5  # sentences
 
 
 def add(verbs: Any) -> None:
@@ -45,14 +45,14 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         print(stopped(progress.step, f"{called()} train translate --run {options.run}"))
         return
     translator = load_translator(options.run)
-    test = list(open_data("phrasebook", "en-fr", "test", TESTED))
+    test = list(open_data("phrasebook", "en-fr", "test", TEST_SENTENCES))
     found = translator.texts([pair.source for pair in test], Decoding(beam=4))
     references = [pair.target for pair in test]
     print(f"\nheld-out sentences: BLEU {bleu(found, references):.1f}  chrF {chrf(found, references):.1f}")
     if translator.reading is not None:
         error = error_rate(translator, test, translator.reading)
         print(f"word alignment from {translator.reading.layer}: error rate {error:.2f}\n")
-    for pair, text in list(zip(test, found, strict=True))[:SHOWN]:
+    for pair, text in list(zip(test, found, strict=True))[:SENTENCES_SHOWN]:
         print(f"  {pair.source}\n  → {text}\n")
     command = called()
     print(f"The report:              open {options.run}/report.html in a browser")
@@ -78,7 +78,7 @@ def recipe() -> Any:
     from regard.training.session import Recipe
     from regard.zoo import get
 
-    data = PairData(name="phrasebook", languages="en-fr", split="train", count=PAIRS)
+    data = PairData(name="phrasebook", languages="en-fr", split="train", count=TRAINING_PAIRS)
     valid = PairData(name="phrasebook", languages="en-fr", split="valid", count=200)
     model = get("transformer-tiny", layers=2, dropout=0.0, residual={"kind": "pre-norm", "dropout": 0.0})
     training = Training(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from regard.training.session import Recipe
 
 FILES = {"train": "training", "valid": "validation"}  # options, and what their examples are for
-TRIED = 15  # lines of a table of rates
+RATES_SHOWN = 15
 MADE_OF = ("preset", "config", "initial", "frozen")  # options that a recipe is made of, which does not name them
 DATA = (*(name + side for name in FILES for side in ("", "_source", "_target")), "data", "languages", "columns")
 
@@ -227,7 +227,7 @@ def rates_table(recipe: Recipe, steps: int) -> str:
     found = find_rate(recipe, steps, say)
     rows = [
         f"{recipe.training.optimiser.rate * one.factor:9.2e}  {one.smooth:8.3f}"
-        for one in found.trials[:: max(len(found.trials) // TRIED, 1)]
+        for one in found.trials[:: max(len(found.trials) // RATES_SHOWN, 1)]
     ]
     options = " ".join(f"--{name.replace('_', '-')} {rate:.2g}" for name, rate in found.rates.items())
     return "\n".join(["     rate      loss", *rows, f"advised: {options}"])

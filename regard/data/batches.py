@@ -29,7 +29,7 @@ class Batches:
     Where a batch is judged as a `whole`, its examples being compared with each other, it must not be computed in parts.
 
     An epoch shuffles all examples, sorts them by length within large pools, cuts the pools into batches and shuffles
-    the batches. Pools keep examples of one length in ever new company, and sorting quick.
+    the batches. With pools, examples of one length meet new ones in each epoch, and sorting stays quick.
     """
 
     def __init__(

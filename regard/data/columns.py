@@ -12,7 +12,7 @@ from regard.data.errors import DataError
 
 Names = tuple[str, ...]
 
-SHOWN = 80  # letters of a line that a message shows
+MESSAGE_CHARACTERS = 80  # of a line that a message quotes
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Known:
     bare: tuple[Bare, ...] = ()
 
     def among(self, present: Iterable[str]) -> Names | None:
-        """The names that a header has, if it has all of any."""
+        """The first set of names of which the header has all."""
         there = set(present)
         return next((names for names in self.names if there.issuperset(names)), None)
 
@@ -58,7 +58,7 @@ def layout(cells: Sequence[str], wanted: Names | None, known: Known, path: str) 
     if wanted is not None:
         for name in wanted:
             if name not in cells:
-                line = " | ".join(cells)[:SHOWN]
+                line = " | ".join(cells)[:MESSAGE_CHARACTERS]
                 raise DataError(
                     f"{path}: the first line, {line!r}, has no column {name!r}; without a header columns are named by "
                     "their numbers, such as 1,2"

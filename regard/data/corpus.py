@@ -1,7 +1,7 @@
-"""From texts to a store of tokens: on all cores, with progress, and going on where someone stopped.
+"""From texts to a store of tokens: on all cores, with progress, and continued where it was stopped.
 
 Whatever the texts are, memory holds a few shards of them. A task gives a stream of texts, None where a document ends,
-and says which rows it makes of the ids of a shard; it is told nothing of processes, journals or bars.
+and says which rows it makes of the ids of a shard. It knows nothing of processes, journals or progress bars.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ Told = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Rowing:
-    """Which rows are made of a shard: `rows` makes them, `sides` a row, of numbers below `limit` (the vocabulary unless
-    said). `made` names what else decides them. With `joined`, what a shard begins with goes on with the last row of the
-    one before, unless it is fresh. The texts of a `group` stay together."""
+    """How the rows of a store are made of a shard.
+
+    `rows` makes them, each of `sides` sequences of numbers below `limit` (default: the vocabulary). `made` names the
+    options that decide what the rows are. With `joined`, the first row of a shard continues the last row of the shard
+    before, unless the shard is fresh. The texts of a `group`, such as the two of a pair, stay in one shard."""
 
     rows: Callable[[TokenShard], Rows]
     sides: int = 1
@@ -50,10 +52,10 @@ def tokenized(
     workers: int | None = None,
     what: str = "tokenizing",
 ) -> Store:
-    """The store of a stream of texts in a folder: as it is, where it is whole, else from where someone stopped.
+    """The store of a stream of texts in a folder. A whole store is opened; one that was stopped is continued.
 
-    `total` counts the bytes of the texts, for the progress. With `most`, no shard is read behind so many tokens of the
-    first side. The result is the same whatever the number of `workers`: a process for each core, unless told.
+    `total` counts the bytes of the texts, for the progress. No more shards are read once the first side has `most`
+    tokens. The result is the same for any number of `workers` (default: a process for each core).
     """
     if (folder / HEADER).exists():
         return Store.open(folder)
@@ -70,7 +72,7 @@ def tokenized(
 
 
 def behind(growing: GrowingStore, every: Iterable[Shard], told: Told) -> Iterator[Shard]:
-    """The shards from the first one on that is not in the store yet."""
+    """The shards that are not in the store yet."""
     known = list(growing.done)
     place = 0
     for place, shard in enumerate(every, 1):

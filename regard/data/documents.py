@@ -1,9 +1,9 @@
-"""Documents: texts that are read line by line, as often as one asks, so that none need fit into memory.
+"""Documents: texts that are read line by line, any number of times, so that none has to fit into memory.
 
-A document gives its lines with their ends; joined they are the text, letter by letter, so that what a model pays for it
-can be counted in bytes. A text file is one document, a record of JSONL is one, and of a named set whatever it says. A
-line of more than 256 KiB comes in parts: a file of gigabytes without a line end is read like every other. A record of
-JSONL, though, must fit into memory.
+A document gives its lines with their ends; joined they are exactly the text, so that a score can be stated per byte. A
+text file is one document, and so is a record of JSONL; a named set says what its documents are. A line of more than
+256 KiB comes in parts, so that a file of gigabytes without a line end can be read. A record of JSONL must fit into
+memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import IO
 
-from regard.data.files import BOM, LONGEST, DataError, bounded, lines, open_file
+from regard.data.files import BOM, LONGEST_LINE_BYTES, DataError, bounded, lines, open_file
 
 Range = tuple[int, int]  # from one place of a text to another, in bytes of UTF-8
 
@@ -34,11 +34,11 @@ class Document:
 
     @property
     def size(self) -> int:
-        """In bytes of UTF-8; of a part of a document, to a character."""
+        """In bytes of UTF-8."""
         return sum(len(line.encode("utf-8")) for line in self)
 
     def between(self, ranges: Sequence[Range]) -> Iterator[str]:
-        """What stands in some ranges, which rise; one that begins or ends inside of a character does so behind it."""
+        """The text in these ranges, which are sorted. A border inside a character moves behind that character."""
         begin, waiting = 0, list(ranges)
         for line in self:
             data = line.encode("utf-8")
@@ -117,14 +117,14 @@ class DocumentPart(Document):
 
 
 def marked(file: IO[bytes]) -> int:
-    """How many bytes a mark of the byte order takes at the beginning of a file."""
+    """How many bytes the byte order mark at the beginning of a file takes."""
     return len(BOM) if file.read(len(BOM)) == BOM else 0
 
 
 def within(file: IO[bytes], size: int) -> Iterator[str]:
-    """So many bytes from where a file stands, in lines; without the rest of a character, and with a whole one."""
+    """The next `size` bytes of a file, in lines. Both borders move behind a character that they would cut."""
     place = 0
-    for line in bounded(file, LONGEST) if size > 0 else ():
+    for line in bounded(file, LONGEST_LINE_BYTES) if size > 0 else ():
         first = behind(line, 0) if place == 0 else 0
         if kept := line[first : behind(line, size - place)]:
             yield kept.decode("utf-8")
@@ -134,7 +134,7 @@ def within(file: IO[bytes], size: int) -> Iterator[str]:
 
 
 def behind(data: bytes, place: int) -> int:
-    """The first place from this one on that is not inside of a character."""
+    """The first offset at or after this one that is not inside a character."""
     place = max(place, 0)
     while place < len(data) and data[place] & 0xC0 == 0x80:
         place += 1
@@ -142,20 +142,20 @@ def behind(data: bytes, place: int) -> int:
 
 
 class Documents:
-    """Several texts, as often as one iterates."""
+    """Several texts that can be iterated again and again."""
 
     def __iter__(self) -> Iterator[Document]:
         raise TypeError(f"{type(self).__name__} does not say what its documents are")
 
     @cached_property
     def size(self) -> int:
-        """All together, in bytes of UTF-8; it is counted once."""
+        """The size of all texts together, in bytes of UTF-8; it is counted once."""
         return sum(document.size for document in self)
 
 
 @dataclass(frozen=True)
 class Listed(Documents):
-    """Those that someone else gives."""
+    """Documents from any iterable."""
 
     documents: Iterable[Document]
 
@@ -169,7 +169,7 @@ def bytes_in(documents: Iterable[Document]) -> int:
 
 
 def file_document(path: Path) -> Document:
-    return FileDocument(str(path), partial(lines, path, ends=True, longest=LONGEST), path)
+    return FileDocument(str(path), partial(lines, path, ends=True, longest=LONGEST_LINE_BYTES), path)
 
 
 def in_memory(name: str, text: str) -> Document:

@@ -28,20 +28,20 @@ from regard.data.shards import LENGTH, Ids, Shard, TokenShard, packed, unpacked
 from regard.data.store_files import id_type
 from regard.data.tokenizers import Tokenizer
 
-FEW = 2  # shards that are sooner done here than a process is started
-AHEAD = 2  # shards for each process that are read before it asks for them
-AT_ONCE = 1 << 20  # characters whose tokens are held as the library gives them, which takes some 200 bytes each
+MIN_SHARDS_FOR_PROCESSES = 2  # one shard is done here before a process has started
+SHARDS_AHEAD_PER_PROCESS = 2  # read before the process asks for them
+CHARACTERS_AT_ONCE = 1 << 20  # the library's own tokens take some 200 bytes for each character
 
 
 def encoded(
     tokenizer: Tokenizer, shards: Iterable[Shard], workers: int | None = None
 ) -> Generator[TokenShard, None, None]:
-    """The ids of each shard, in order; by as many processes as there are cores, unless told, or here if there are few
-    shards."""
+    """The ids of each shard, in order. `workers` processes make them (default: one for each core); few shards are
+    tokenized in this process."""
     rest = iter(shards)
-    first = list(itertools.islice(rest, FEW))
+    first = list(itertools.islice(rest, MIN_SHARDS_FOR_PROCESSES))
     workers = cores() if workers is None else workers
-    if len(first) < FEW or workers < 2 or not sys.executable:
+    if len(first) < MIN_SHARDS_FOR_PROCESSES or workers < 2 or not sys.executable:
         for shard in itertools.chain(first, rest):
             yield filled(shard, ids_of(tokenizer, [text for text in shard.texts if text is not None]))
         return
@@ -49,7 +49,7 @@ def encoded(
 
 
 def by_processes(tokenizer: Tokenizer, shards: Iterable[Shard], workers: int) -> Generator[TokenShard, None, None]:
-    """A thread waits for each process; what is under way is bounded, so that no more text is read than that."""
+    """One thread waits for each process. Only a few shards are under way, so only so much text is read ahead."""
     idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
     started = [Worker(tokenizer) for _ in range(workers)]
     for one in started:
@@ -67,7 +67,7 @@ def by_processes(tokenizer: Tokenizer, shards: Iterable[Shard], workers: int) ->
     try:
         for shard in shards:
             waiting.append(pool.submit(work, shard))
-            if len(waiting) >= AHEAD * workers:
+            if len(waiting) >= SHARDS_AHEAD_PER_PROCESS * workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -80,7 +80,7 @@ def by_processes(tokenizer: Tokenizer, shards: Iterable[Shard], workers: int) ->
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -92,13 +92,13 @@ def ids_of(tokenizer: Tokenizer, texts: list[str]) -> list[Ids]:
 
 
 def together(texts: list[str]) -> Iterator[list[str]]:
-    """As many as are tokenized at once."""
+    """The texts in groups that are tokenized at once."""
     some: list[str] = []
     size = 0
     for text in texts:
         some.append(text)
         size += len(text)
-        if size >= AT_ONCE:
+        if size >= CHARACTERS_AT_ONCE:
             yield some
             some, size = [], 0
     if some:
@@ -106,7 +106,7 @@ def together(texts: list[str]) -> Iterator[list[str]]:
 
 
 def filled(shard: Shard, rows: list[Ids]) -> TokenShard:
-    """The ids in the places of the texts."""
+    """The shard with ids in the places of its texts."""
     rest = iter(rows)
     texts = [None if text is None else next(rest) for text in shard.texts]
     return TokenShard(shard.number, shard.fresh, shard.mark, shard.size, texts)
@@ -145,7 +145,7 @@ class Worker:
         return filled(shard, [np.frombuffer(row, self.kind) for row in unpacked(answer)])
 
     def end(self) -> None:
-        """Also while it is at work: what it would still answer is not wanted."""
+        """End the process, also while it is at work."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -163,7 +163,7 @@ def send(pipe: IO[bytes], message: bytes) -> None:
 
 
 def receive(pipe: IO[bytes]) -> bytes | None:
-    """The next message; None where the other side is gone."""
+    """The next message; None where the other side has closed the pipe."""
     head = pipe.read(LENGTH.itemsize)
     if len(head) < LENGTH.itemsize:
         return None
@@ -174,7 +174,7 @@ def receive(pipe: IO[bytes]) -> bytes | None:
 
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
     """What a process does: the tokenizer comes first, then shards, until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the affair of who started it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one handles Ctrl-C
     first = receive(asked)
     if first is None:
         return

@@ -47,14 +47,14 @@ class Examples(Config):
         return any((self.file, self.name))
 
     def open(self) -> Iterable[Any]:
-        """The examples, as often as one iterates."""
+        """The examples; they can be iterated again and again."""
         if self.name is not None:
             return open_data(self.name, self.languages, self.split, self.count, self.form)
         examples = self.read()
         return examples if self.count is None else First(examples, self.count)
 
     def read(self) -> Iterable[Any]:
-        """Those of the file."""
+        """The examples of the file."""
         raise TypeError(f"{type(self).__name__} does not say how a file is read")
 
 
@@ -96,7 +96,7 @@ class PairData(Examples):
 
 @dataclass(frozen=True)
 class LabelledData(Examples):
-    """Where labelled texts come from: a file, or a named set, whose `languages` are its ways to label."""
+    """Where labelled texts come from: a file, or a named set, whose `languages` say which of its labels to take."""
 
     form: ClassVar[str] = "labelled"
     called: ClassVar[str] = "labelled texts"
@@ -117,7 +117,7 @@ class LabelledData(Examples):
 
 @dataclass(frozen=True)
 class JudgedData(Examples):
-    """Where judged pairs of texts come from: a file, or a named set, whose `languages` are its ways to judge."""
+    """Where judged pairs of texts come from: a file, or a named set; `languages` say which of its judgements."""
 
     form: ClassVar[str] = "judged"
     called: ClassVar[str] = "judged pairs"
@@ -223,7 +223,7 @@ class TextData(Examples):
 
 
 def some_text(data: TextData) -> Iterable[Document]:
-    """The documents, once it is sure that there is text in them."""
+    """The documents of `data`; `DataError` where there is no text in them."""
     documents = data.open()
     if not any(line.strip() for document in documents for line in document):
         raise DataError(f"{data.file or data.name}: there is no text in it")

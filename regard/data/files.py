@@ -28,11 +28,11 @@ E = TypeVar("E")
 
 ALIGNMENT = "alignment"
 BOM = b"\xef\xbb\xbf"
-LONGEST = 1 << 18  # bytes of a line that plain text is read by
+LONGEST_LINE_BYTES = 1 << 18  # a longer line of plain text is read in parts
 
 
 class TableFile(Generic[E]):
-    """The examples of one file, as often as one iterates over it; the form follows from its name.
+    """The examples of one file, which can be iterated again and again; the form follows from its name.
 
     `.jsonl` holds an object a line and `.csv` a header; anything else is TSV, with a header or without, and so is a
     `.csv` with tabs in its first line. `columns` are what was asked for, by name or, in TSV, by number; else they are
@@ -78,7 +78,7 @@ class TableFile(Generic[E]):
         check_found(found, self.skipped, str(self.path), self.called)
 
     def example(self, line: Line, where: str) -> E | None:
-        """Of one line, by its columns; None where it is empty. `where` names file and line, for complaints."""
+        """The example of one line; None where the line is empty. `where` names file and line, for messages."""
         raise TypeError(f"{type(self).__name__} does not say what an example is")
 
 
@@ -168,7 +168,7 @@ def bounded(file: IO[bytes], longest: int) -> Iterator[bytes]:
 
 
 def whole_characters(data: bytes) -> int:
-    """How many of these bytes are whole characters: all, or without the beginning of one at their end."""
+    """How many of these bytes are whole characters: all but the beginning of a character at their end."""
     for back in range(1, min(len(data), 4)):
         byte = data[-back]
         if byte & 0xC0 == 0xC0:  # begins a character, of as many bytes as it has leading ones
@@ -204,7 +204,7 @@ def _form(path: Path) -> str:
 
 
 def _first_line(path: Path) -> str:
-    """The first that is not empty; nothing of what cannot be read, of which the reader complains."""
+    """The first line that is not empty; "" where the file cannot be read, which the reader reports later."""
     try:
         return next((line for line in lines(path) if line.strip()), "")
     except DataError:
@@ -230,13 +230,13 @@ def _pair(source: str, target: str) -> Pair | None:
 
 
 def column_of(record: Line, column: str, where: str) -> Any:
-    """What a line has in a column, which must be there."""
+    """The value of a column, which must be there."""
     check_column(column, record, where)
     return record[column]
 
 
 def text_of(record: Line, column: str, where: str) -> str:
-    """What a line has in a column, which must be a text."""
+    """The value of a column, which must be a text."""
     text = column_of(record, column, where)
     if not isinstance(text, str):
         raise DataError(f"{where}: column {column!r} is {text!r}, not a text")

@@ -15,7 +15,7 @@ from regard.config import nearest
 from regard.data.columns import ColumnLayout
 from regard.data.errors import DataError
 
-LONGEST_CELL = 1 << 28  # characters
+LONGEST_CELL_CHARACTERS = 1 << 28
 Line = Mapping[str, Any]  # of a table: its cells by column
 Rows = Iterator[tuple[int, Line | None]]
 
@@ -55,7 +55,7 @@ def jsonl(lines: Iterable[str], path: Path, columns: Sequence[str]) -> Rows:
 
 
 def comma_separated(lines: Iterable[str], path: Path, columns: Sequence[str]) -> Rows:
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))  # Python's own is 131,072
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL_CHARACTERS))  # Python's own is 131,072
     rows = csv.reader((line + "\n" for line in lines), strict=True)
     header: list[str] | None = None
     try:
@@ -76,7 +76,7 @@ def comma_separated(lines: Iterable[str], path: Path, columns: Sequence[str]) ->
 
 
 def json_names(line: str) -> Iterable[str]:
-    """The keys of the object on a line; none where it is no object, of which the reader complains."""
+    """The keys of the object on a line; none where it is no object, which the reader reports later."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Texts as a caller gives them: what is no text is named with its place."""
+"""Texts as a caller gives them; a value that is not a text is reported with its place."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Any
 
 from regard.data.errors import DataError
 
-SHOWN = 40  # letters of a value in a message
+MESSAGE_CHARACTERS = 40  # of a value that a message quotes
 
 
 def checked_text(value: Any, name: str = "the text") -> str:
-    """A text, or a complaint that calls it by this name."""
+    """`text`, if it is a text; else `DataError`, which calls it `name`."""
     if isinstance(value, str):
         return value
     shown = repr(value)
-    raise DataError(f"{name} is {shown if len(shown) <= SHOWN else f'{shown[:SHOWN]}…'}, not a text")
+    raise DataError(
+        f"{name} is {shown if len(shown) <= MESSAGE_CHARACTERS else f'{shown[:MESSAGE_CHARACTERS]}…'}, not a text"
+    )
 
 
 def checked_texts(values: Iterable[Any], name: str = "text") -> list[str]:

@@ -1,9 +1,9 @@
 """A token store that grows part by part and survives being stopped.
 
 Beside the files, which stay `.part` until the store is whole, lies a journal: a line for each part that is on the disk,
-with a mark of what it was made of and how long the files are behind it. Who opens the folder again, after Ctrl-C, a
-full disk or `kill -9`, finds these parts done; what a crash left behind them is cut off. Parts are handed to the
-system, and the disk is waited for once, when the store is whole: waiting each time takes seconds on a busy one.
+with a mark of what it was made of and the sizes of the files after it. When the folder is opened again, after Ctrl-C, a
+full disk or `kill -9`, these parts are done; what a crash left behind them is cut off. The files are flushed to the
+disk once, when the store is whole: on a busy disk each flush takes seconds.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Rows = Sequence[Sequence[Sequence[int] | NDArray[Any]]]  # each a sequence of id
 
 
 class DiskError(DataError):
-    """What is written has no place; the parts that are done stay."""
+    """The disk is full or closed to us; the parts that are done stay."""
 
 
 @dataclass(frozen=True)
 class DonePart:
-    """Behind a part: what it was made of, and rows, tokens of each side and bytes of text up to here."""
+    """A part that is on the disk: the mark of its text, and the rows, tokens and bytes of text up to its end."""
 
     mark: str
     rows: int
@@ -50,8 +50,8 @@ def begun(folder: Path) -> bool:
 
 class GrowingStore:
     """`with GrowingStore(…) as growing:` then `add` parts, and `finish`. `done` are the parts that are there already,
-    of which `keep` leaves the first so many. `made` says how rows were made, and by which tokenizer: parts that were
-    made otherwise are not taken over."""
+    of which `keep` leaves the first ones. `made` says how rows were made, `fingerprint` by which tokenizer: parts that
+    were made otherwise are dropped."""
 
     def __init__(self, folder: Path, vocabulary: int, sides: int, fingerprint: str, made: str = "") -> None:
         self.folder, self.vocabulary, self.sides, self.fingerprint = folder, vocabulary, sides, fingerprint
@@ -79,7 +79,7 @@ class GrowingStore:
                 raise self._full(failure) from None
 
     def keep(self, count: int) -> None:
-        """Go back to behind the first so many parts."""
+        """Keep the first `count` parts and cut off the rest."""
         self.done = self.done[:count]
         last = self.done[-1] if self.done else DonePart("", 0, (0,) * self.sides, 0)
         self.rows, self.size = last.rows, last.size
@@ -100,12 +100,12 @@ class GrowingStore:
 
     @property
     def tokens(self) -> int:
-        """Of the first side."""
+        """How many tokens the first side has."""
         return self._writers[0].tokens
 
     def add(self, mark: str, rows: Rows, size: int, continued: bool = False) -> None:
-        """The rows of one more part, made of so many bytes of text. Where `continued`, the first of them goes on with
-        the last of the part before."""
+        """Write the rows of one more part, made of `size` bytes of text. With `continued`, its first row continues the
+        last row of the part before."""
         try:
             for side, writer in enumerate(self._writers):
                 writer.write([row[side] for row in rows], continued)
@@ -119,7 +119,7 @@ class GrowingStore:
             raise self._full(error) from None
 
     def finish(self) -> Store:
-        """The whole store; the journal is gone."""
+        """Make the store whole, remove the journal, and open the store."""
         try:
             tokens = [writer.to_disk() for writer in self._writers]
             self._stack.close()
@@ -134,7 +134,7 @@ class GrowingStore:
         return Store.open(self.folder)
 
     def _recorded(self) -> list[DonePart]:
-        """The parts of the journal that the files hold; none where it is of other rows."""
+        """The parts of the journal that the files hold; none where the journal is about other rows."""
         try:
             lines = (self.folder / JOURNAL).read_text(encoding="utf-8").splitlines()
             if not lines or json.loads(lines[0]) != self._about:
@@ -163,7 +163,7 @@ class GrowingStore:
         return all(path.exists() and path.stat().st_size >= size for path, size in zip(paths, needed, strict=True))
 
     def _part(self, name: str) -> Path:
-        """The file that is written; one that was renamed already, before the header came to be, is taken back."""
+        """The file that is written. One that was renamed before a crash prevented the header gets its old name back."""
         part, whole = self.folder / f"{name}.part", self.folder / name
         if not part.exists() and whole.exists() and not (self.folder / HEADER).exists():
             whole.replace(part)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol, TypeVar
 
-from regard.data.columns import SHOWN, Bare, is_number
+from regard.data.columns import MESSAGE_CHARACTERS, Bare, is_number
 from regard.data.files import DataError, Line, TableFile, column_of, text_of
 
 
@@ -35,20 +35,20 @@ class LabelFile(TableFile[L]):
         if not self.named and not self.asked and names_a_column(seen):
             places = range(1, len(self.usual) + 1)
             raise DataError(
-                f"{self.path}, line 1: the label {next(iter(seen))[:SHOWN]!r} stands nowhere else; "
+                f"{self.path}, line 1: the label {next(iter(seen))[:MESSAGE_CHARACTERS]!r} stands nowhere else; "
                 f"if this line names the columns, say which ones hold what: --columns {','.join(self.first_cells)}; "
                 f"if it is an example: --columns {','.join(map(str, places))}"
             )
 
     def refuse_name(self, label: str, where: str) -> None:
-        """At once, where the first line has the usual name of the label's column."""
+        """Raise `DataError` where the first line has the usual name of the label's column."""
         if not self.named and not self.asked and where.endswith(", line 1") and label.lower() == self.usual[-1]:
             names = ",".join(self.first_cells)
             raise DataError(f"{where}: {label!r} names a column; say which ones hold what: --columns {names}")
 
     @property
     def first_cells(self) -> list[str]:
-        return [cell[:SHOWN] for cell in self.first.split("\t")[: len(self.usual)]]
+        return [cell[:MESSAGE_CHARACTERS] for cell in self.first.split("\t")[: len(self.usual)]]
 
 
 def names_a_column(seen: Counter[str]) -> bool:
@@ -62,7 +62,7 @@ def names_a_column(seen: Counter[str]) -> bool:
 
 @dataclass(frozen=True)
 class Labelled:
-    """A text and the name of its class; `where` is its place in a file, for whoever has to complain about it."""
+    """A text and the name of its class; `where` is its place in a file, for messages."""
 
     text: str
     label: str
@@ -81,7 +81,7 @@ class LabelledFile(LabelFile[Labelled]):
     them: SST-2 with a header, CoLA without.
 
     A label is a name; JSON may have whole numbers and true or false instead. A label without a text is an empty line, a
-    text without a label is an error: whoever trains on half of a file should know.
+    text without a label is an error, so that nobody trains on half of a file unknowingly.
     """
 
     usual = ("text", "label")

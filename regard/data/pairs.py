@@ -29,7 +29,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class First(Generic[E]):
-    """At most so many examples of a source, as often as one iterates."""
+    """The first `count` examples of a source; they can be iterated again and again."""
 
     examples: Iterable[E]
     count: int

@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-EVERY = 10.0  # seconds between plain lines
-PATIENCE = 2.0  # what is over sooner says nothing
+SECONDS_BETWEEN_LINES = 10.0  # where standard error is no terminal
+SECONDS_OF_SILENCE = 2.0  # a shorter job shows no progress
 
 Shown = Callable[[int], str]
 
 
 @contextmanager
 def counting(what: str, total: int | None = None, shown: Shown = "{:,}".format) -> Iterator[Callable[[int], None]]:
-    """Gives a function that is told how many more are done; `shown` says how a count is written."""
+    """A function to call with how many more are done; `shown` formats a count."""
     done = 0
 
     def told() -> str:
@@ -36,12 +36,12 @@ def counting(what: str, total: int | None = None, shown: Shown = "{:,}".format) 
 
             yield move
         return
-    last = time.monotonic() + PATIENCE - EVERY
+    last = time.monotonic() + SECONDS_OF_SILENCE - SECONDS_BETWEEN_LINES
 
     def advance(more: int) -> None:
         nonlocal done, last
         done += more
-        if time.monotonic() - last >= EVERY:
+        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             last = time.monotonic()
             print(f"{what}: {told()}", file=sys.stderr, flush=True)
 

@@ -65,7 +65,7 @@ class QuestionRecords(TableFile[Question]):
 
 
 def open_questions(path: str | os.PathLike[str]) -> Iterable[Question]:
-    """The questions of one file, as often as one iterates; the form follows from its name: `.jsonl`, or SQuAD's."""
+    """The questions of one file, to be iterated again and again; its name tells the form: `.jsonl`, or SQuAD's."""
     if Path(path).name.removesuffix(".gz").endswith(".jsonl"):
         return QuestionRecords(path)
     return QuestionFile(path)
@@ -87,7 +87,7 @@ def read_articles(path: Path) -> list[Any]:
 
 
 def questions_of(article: Any, where: str) -> Iterator[Question]:
-    """Of one article."""
+    """The questions of one article."""
     try:
         for paragraph in article["paragraphs"]:
             for asked in paragraph["qas"]:
@@ -99,7 +99,7 @@ def questions_of(article: Any, where: str) -> Iterator[Question]:
 
 
 def in_words(error: Exception) -> str:
-    """What is wrong with some JSON, by the error of whoever read it."""
+    """What is wrong with some JSON, in the words of the error that reading it raised."""
     if isinstance(error, KeyError):
         return f'it has no "{error.args[0]}"'
     if isinstance(error, TypeError | AttributeError):

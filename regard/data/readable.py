@@ -25,7 +25,7 @@ class Parts:
     cut: bool = False
 
     def with_these(self, texts: Sequence[str]) -> str:
-        """The whole with other texts in the places of its parts: their translations."""
+        """The whole text with these texts, the translations, in the places of its parts."""
         return "".join(gap + text for gap, text in zip(self.gaps, [*texts, ""], strict=True))
 
 
@@ -69,7 +69,7 @@ def shorter(tokenizer: Tokenizer, text: str, longest: int) -> Iterator[str]:
 
 
 def halved(text: str) -> tuple[str, str]:
-    """Two halves, between words where white space parts some."""
+    """Two halves, cut between words where there is white space."""
     words = text.split()
     middle = len(words) // 2
     if middle:

@@ -15,7 +15,7 @@ from regard.data.pairs import Pair
 
 NEGATIVE = "negative"
 NO_SCORES = ("nan", "inf", "-inf")
-OFTEN = 3  # a third column each of whose texts stands there so often holds labels
+MIN_REPEATS_OF_A_LABEL = 3  # a third column in which every text stands so often holds labels, not negatives
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,11 @@ class RelatedFile(TableFile[Related]):
                     "the third column holds scores or texts, not both"
                 )
             yield pair
-        if self.columns[2:] != (NEGATIVE,) and all(count >= OFTEN for count in negatives.values()) and negatives:
+        if (
+            self.columns[2:] != (NEGATIVE,)
+            and all(count >= MIN_REPEATS_OF_A_LABEL for count in negatives.values())
+            and negatives
+        ):
             names = ", ".join(map(repr, itertools.islice(negatives, 3)))
             raise DataError(
                 f"{self.path}: the third column says {names} again and again: `pair` learns labels, `similar` scores; "

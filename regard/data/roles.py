@@ -1,6 +1,6 @@
 """What a run reads at once: one text or two, and what they are called.
 
-Told by the names in its config alone, so that a list of runs needs no torch.
+The names in its config decide, so that the list of runs needs no torch.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Roles:
-    """The texts by what they are called, in their order; it takes at least so many of them."""
+    """The names of the texts that a run reads, in their order, of which at least `least` must be given."""
 
     names: tuple[str, ...] = ("text",)
     least: int = 1
@@ -26,5 +26,5 @@ PAIRED = {"pair": Roles(("first text", "second text"), 2), "answer": Roles(("que
 
 
 def roles(task: str | None, encodes: bool) -> Roles:
-    """Of a run that was trained for a `task`; `encodes` says whether its model is an encoder by itself."""
+    """The roles of a run that was trained for `task`; `encodes` says whether its model is an encoder by itself."""
     return PAIRED.get(task or "", EITHER if encodes else ONE)

@@ -1,7 +1,7 @@
-"""Texts in shards: some megabytes that are tokenized together, by whichever process.
+"""Texts in shards: some megabytes that one process tokenizes together.
 
 Where a shard ends follows from the texts alone, and rows are made of one shard after the other, so that the result is
-the same whoever tokenized what, and however often someone stopped on the way.
+the same however many processes there are, and however often the work was stopped and continued.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SHARD = 1 << 22  # characters
+SHARD_CHARACTERS = 1 << 22
 
 LENGTH = np.dtype("<i8")
 Ids = NDArray[np.unsignedinteger[Any]]
@@ -32,18 +32,18 @@ class Shard:
 
     @cached_property
     def message(self) -> bytes:
-        """The texts as bytes: how many, how long, and one behind the other."""
+        """The texts as bytes: their number, their lengths, then the texts."""
         return packed([text.encode("utf-8") for text in self.texts if text is not None])
 
     @cached_property
     def mark(self) -> str:
-        """By which it is known again."""
+        """A hash by which the shard is recognised."""
         gaps = np.array([place for place, text in enumerate(self.texts) if text is None], dtype=LENGTH)
         return hashlib.blake2b(self.message + gaps.tobytes(), digest_size=16).hexdigest()
 
     @property
     def size(self) -> int:
-        """Of its texts, in bytes of UTF-8."""
+        """The size of its texts in bytes of UTF-8."""
         return len(self.message) - LENGTH.itemsize * (1 + sum(text is not None for text in self.texts))
 
 
@@ -59,9 +59,9 @@ class TokenShard:
 
 
 def shards(stream: Iterable[str | None], group: int = 1, least: int | None = None) -> Iterator[Shard]:
-    """A stream of texts, None where a document ends, in shards of at least so many characters; the last has fewer. The
+    """A stream of texts, None where a document ends, in shards of at least `least` characters; the last has fewer. The
     texts of a `group`, such as the two of a pair, stay together."""
-    least = least or SHARD
+    least = least or SHARD_CHARACTERS
     texts: list[str | None] = []
     number, fresh, size = 0, True, 0
     for text in stream:

@@ -1,8 +1,8 @@
-"""Pieces that come apart again while training: the model meets a word in ever new spellings and learns their parts.
+"""Splitting of pieces while training: the model meets a word in several spellings and learns their parts.
 
 BPE dropout (Provilkov et al. 2020, arXiv:1910.13267) leaves out merges while a text is cut into pieces. Here finished
 pieces are split into the two that were merged last, each half again with the same chance: that works on stored tokens,
-and draws from a generator of ours, so that a resumed run draws the same.
+and uses our own random generator, so that a resumed run draws the same numbers.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ HEADER = "store.json"
 CHUNK_TOKENS = 1 << 18
 # A row that is touched maps some 70 KiB around it, and mapping is what reading costs: a small file stays mapped, of a
 # large one everything is given back after so many rows.
-KEEP_MAPPED = 1 << 28
+KEEP_MAPPED_BYTES = 1 << 28
 RELEASE_ROWS = 1_024
 LENGTHS_AT_ONCE = 1 << 20
 
@@ -77,7 +77,7 @@ class Store:
         self.folder = folder
         self.vocabulary = int(contents["vocabulary"])
         self.fingerprint = str(contents["fingerprint"])
-        self.size: int | None = contents.get("bytes")  # of the text, where someone counted
+        self.size: int | None = contents.get("bytes")  # of the text; None where it was not counted
         self._rows = int(contents["rows"])
         dtype = np.dtype(contents["dtype"])
         self._sides = [_Side(folder, side, self._rows, count, dtype) for side, count in enumerate(contents["tokens"])]
@@ -127,7 +127,7 @@ class Store:
     def windows(
         self, side: int, starts: Sequence[int] | NDArray[np.integer[Any]], length: int
     ) -> NDArray[np.unsignedinteger[Any]]:
-        """(windows, length): so many ids from each of these places on, as if all rows were one."""
+        """(windows, length): `length` ids from each of these places on, as if all rows were one."""
         return self._sides[side].windows(np.asarray(starts, dtype=np.int64), length)
 
 
@@ -196,7 +196,7 @@ class _Mapped:
 
     def release(self) -> None:
         """Give the pages of a large file back; the next use maps them again, mostly from the system's cache."""
-        if self._map is not None and len(self._map) > KEEP_MAPPED and hasattr(mmap, "MADV_DONTNEED"):
+        if self._map is not None and len(self._map) > KEEP_MAPPED_BYTES and hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
 

@@ -29,7 +29,7 @@ class SideWriter:
             offsets.write(np.zeros(1, OFFSET).tobytes())
 
     def write(self, rows: Sequence[Sequence[int] | NDArray[Any]], continued: bool = False) -> None:
-        """Where `continued`, the first of them goes on with the last that was written."""
+        """Append rows. With `continued`, the first of them continues the last row that was written."""
         if not rows:
             return
         lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
@@ -53,12 +53,12 @@ class SideWriter:
                     )
 
     def flush(self) -> None:
-        """Hand everything to the system, so that it outlives this process."""
+        """Hand everything to the system, so that it survives the end of this process."""
         for file in (self._ids, self._offsets):
             file.flush()
 
     def to_disk(self) -> int:
-        """Bring everything there, so that nothing says more than is there; how many tokens that are."""
+        """Flush the files to the disk, before a header states what they hold; returns the number of tokens."""
         for file in (self._ids, self._offsets):
             file.flush()
             os.fsync(file.fileno())
@@ -68,7 +68,7 @@ class SideWriter:
 def header(
     rows: int, tokens: Sequence[int], vocabulary: int, fingerprint: str, size: int | None = None
 ) -> dict[str, Any]:
-    """What a store says of itself; `size` are the bytes of the text that it was made of, where someone counted."""
+    """The header of a store; `size` is the number of bytes of its text, where it was counted."""
     return {
         "version": VERSION,
         "rows": rows,

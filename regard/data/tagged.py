@@ -1,4 +1,4 @@
-"""Sentences whose words have tags: their files; and how a running text comes apart into words."""
+"""Sentences whose words have tags, their files, and how a text is split into words."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TaggedLines:
 
 
 def open_tagged(path: str | os.PathLike[str], columns: tuple[str, ...] | None = None) -> Iterable[Tagged]:
-    """The tagged sentences of one file, as often as one iterates; the form follows from its name: `.jsonl`, or lines.
+    """The tagged sentences of one file, to be iterated again and again; its name tells the form: `.jsonl`, or lines.
     Either may be gzipped. `columns` name the lists of a JSONL file, or are the numbers of two cells of a line."""
     if _plain(path).endswith(".jsonl"):
         return TaggedRecords(path, columns)

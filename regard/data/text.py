@@ -15,10 +15,10 @@ from regard.data.files import DataError, Line, TableFile, existing, text_of
 
 COLUMN = "text"
 SUFFIXES = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")  # of the files of a folder
-SEVERAL = ","  # between paths
-WHOLE = 100  # percent
-PIECE, LONGEST_PIECE = 1 << 14, 1 << 18  # characters that are tokenized at a time
-SAMPLE, STRETCH = 1 << 26, 1 << 18  # bytes of a large text that a tokenizer is learnt from, in how long stretches
+BETWEEN_PATHS = ","
+PERCENT = 100
+PIECE_CHARACTERS, LONGEST_PIECE_CHARACTERS = 1 << 14, 1 << 18  # that are tokenized at a time
+SAMPLE_BYTES, STRETCH_BYTES = 1 << 26, 1 << 18  # of a large text that a tokenizer learns from; of each stretch
 
 
 class TextFiles(Documents):
@@ -49,10 +49,10 @@ def found(path: str | os.PathLike[str]) -> list[Path]:
             raise DataError(f"{whole} holds no .txt files and no .jsonl; name a text file, or a folder of them")
         return inside
     text = os.fspath(path)
-    if whole.exists() or not any(sign in text for sign in (SEVERAL, *"*?[")):
+    if whole.exists() or not any(sign in text for sign in (BETWEEN_PATHS, *"*?[")):
         return [existing(path)]
-    if SEVERAL in text:
-        return [one for part in text.split(SEVERAL) if part for one in found(part)]
+    if BETWEEN_PATHS in text:
+        return [one for part in text.split(BETWEEN_PATHS) if part for one in found(part)]
     matching = sorted(Path(one) for one in glob.glob(text, recursive=True) if Path(one).is_file())
     if not matching:
         raise DataError(f"{text} matches no file; quote the pattern, and look at what it is relative to")
@@ -78,7 +78,7 @@ class TextColumn(TableFile[str]):
 
 @dataclass(frozen=True)
 class FirstLines(Documents):
-    """At most so many lines of some documents, taken one after the other."""
+    """The first `count` lines of some documents, taken one after the other."""
 
     documents: Iterable[Document]
     count: int
@@ -105,7 +105,7 @@ class Share(Documents):
     @cached_property
     def bounds(self) -> Range:
         whole = bytes_in(self.documents)
-        return whole * self.first // WHOLE, whole * self.last // WHOLE
+        return whole * self.first // PERCENT, whole * self.last // PERCENT
 
     def __iter__(self) -> Iterator[Document]:
         low, high = self.bounds
@@ -126,14 +126,14 @@ class Sampled(Documents):
     tokenizer is learnt from, so that neither time nor memory grow with the text."""
 
     documents: Iterable[Document]
-    most: int = SAMPLE
+    most: int = SAMPLE_BYTES
 
     def __iter__(self) -> Iterator[Document]:
         whole = bytes_in(self.documents)
         if whole <= self.most:
             yield from self.documents
             return
-        length = min(STRETCH, self.most)
+        length = min(STRETCH_BYTES, self.most)
         step = whole // (self.most // length)
         begin = 0
         for document in self.documents:
@@ -145,7 +145,7 @@ class Sampled(Documents):
             begin = end
 
 
-def evenly(examples: Iterable[Sequence[str]], most: int = SAMPLE) -> list[str]:
+def evenly(examples: Iterable[Sequence[str]], most: int = SAMPLE_BYTES) -> list[str]:
     """The texts of all examples, or, of more than `most` characters, of some that lie evenly apart; in one pass."""
     kept: list[Sequence[str]] = []
     size, apart = 0, 1
@@ -166,7 +166,7 @@ def sampled(documents: Iterable[Document], kind: str) -> Iterable[Document]:
 
 
 def kept(document: Document) -> Document:
-    """In memory, with the same lines."""
+    """The same documents, kept in memory."""
     lines = list(document)
     return Document(document.name, lambda: lines)
 
@@ -204,7 +204,7 @@ def pieces(lines: Iterable[str]) -> Iterator[str]:
     waiting: list[str] = []
     size = 0
     for line in lines:
-        if size >= LONGEST_PIECE or (size >= PIECE and apart(waiting[-1], line)):
+        if size >= LONGEST_PIECE_CHARACTERS or (size >= PIECE_CHARACTERS and apart(waiting[-1], line)):
             yield "".join(waiting)
             waiting, size = [], 0
         waiting.append(line)
@@ -214,7 +214,7 @@ def pieces(lines: Iterable[str]) -> Iterator[str]:
 
 
 def apart(line: str, following: str) -> bool:
-    """Whether a line end is all the white space between two lines; tokenizers join longer stretches of it."""
+    """Whether only a line end stands between two lines. Tokenizers merge longer white space: it must not be cut."""
     return bool(line[-2:-1].strip() and following[:1].strip())
 
 

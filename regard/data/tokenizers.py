@@ -49,8 +49,8 @@ Progress = Callable[[str], None]
 
 LOWER = normalizers.Lowercase()
 SMALLEST, LARGEST = 512, 32_000
-CHUNK = 1_000
-REPORT = 100_000
+TEXTS_AT_ONCE = 1_000
+TEXTS_BETWEEN_REPORTS = 100_000
 
 
 class Tokenizer:
@@ -265,7 +265,7 @@ class Tokenizer:
 
 
 def refuse_halves(texts: Iterable[str]) -> None:
-    """Complain of a text with half a character: what Python makes of bytes that are no UTF-8."""
+    """Raise `DataError` for a text with a lone surrogate, which Python makes of bytes that are not UTF-8."""
     for text in texts:
         try:
             text.encode("utf-8")
@@ -292,7 +292,7 @@ def closing(processor: Any) -> dict[str, str]:
 
 
 class _Lower:
-    """Texts in lower case, as often as one iterates."""
+    """Texts in lower case; they can be iterated again and again."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts = texts
@@ -302,7 +302,7 @@ class _Lower:
 
 
 def suited(words: int) -> int:
-    """A size for subwords from a corpus of so many running words, all languages together.
+    """A vocabulary size for subwords from a corpus of `words` words, all languages together.
 
     Grows with the power 2/3 of the corpus, so that a typical subword is seen often enough to be learnt: 4,000 for ten
     thousand sentence pairs (240,000 words), 8,000 for thirty thousand, 32,000 from some two hundred thousand on. A
@@ -459,12 +459,12 @@ def _chunks(texts: Iterable[str], say: Progress, doing: str) -> Iterator[list[st
     say(doing)
     seen = 0
     rest = iter(texts)
-    while chunk := list(itertools.islice(rest, CHUNK)):
+    while chunk := list(itertools.islice(rest, TEXTS_AT_ONCE)):
         yield chunk
         seen += len(chunk)
-        if seen % REPORT == 0:
+        if seen % TEXTS_BETWEEN_REPORTS == 0:
             say(f"{doing}: {seen:,} texts")
 
 
 def _silent(message: str) -> None:
-    """The progress of someone who does not look."""
+    """Shows no progress."""

@@ -11,7 +11,7 @@ from regard.data.files import DataError
 class Windows(Batches):
     """Cuts a stream into windows of one length; an epoch gives the places where they begin.
 
-    Each epoch begins to cut at another place, so that tokens meet ever new neighbours at the borders; which one follows
+    Each epoch begins to cut at another place, so that the borders of windows move; which place follows
     from the seed and the number of the epoch alone, as the order does. What is left at the two ends waits for another
     epoch.
     """

@@ -41,7 +41,7 @@ FILES = ("side-0.ids", "side-0.offsets", "store.json")
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "SHARD", 5_000)
+    monkeypatch.setattr(shards, "SHARD_CHARACTERS", 5_000)
 
 
 def made(
@@ -95,7 +95,7 @@ STOPPED = """
 import os, signal, sys
 from tests.data import test_corpus as here
 from regard.data import growing, shards
-shards.SHARD = 5_000
+shards.SHARD_CHARACTERS = 5_000
 whole, count = growing.GrowingStore.add, 0
 def add(self, *given, **more):
     global count

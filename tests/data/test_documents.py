@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regard.data.documents import Document, file_document, in_memory
-from regard.data.files import LONGEST, DataError, bounded, whole_characters
+from regard.data.files import LONGEST_LINE_BYTES, DataError, bounded, whole_characters
 from regard.data.text import Pieces, Sampled, TextFiles, evenly
 from regard.data.tokenizers import Tokenizer
 
@@ -58,10 +58,10 @@ def test_bytes_that_begin_a_character_are_counted_off() -> None:
 
 def test_a_file_of_one_line_is_cut_into_pieces_that_are_tokenized_as_if_it_were_whole(tmp_path: Path) -> None:
     text = "".join(f"word {i}  and; " for i in range(60_000))
-    assert len(text) > 3 * LONGEST
+    assert len(text) > 3 * LONGEST_LINE_BYTES
     pieces = [piece for piece in Pieces([opened(tmp_path / "a.txt", text)]) if piece is not None]
     assert "".join(pieces) == text
-    assert max(map(len, pieces)) <= 2 * LONGEST
+    assert max(map(len, pieces)) <= 2 * LONGEST_LINE_BYTES
     tokenizer = Tokenizer.train([text[:9_000]], "bpe", 300)
     assert [i for piece in pieces for i in tokenizer.encode([piece])[0]] == tokenizer.encode([text])[0]
 
@@ -71,7 +71,7 @@ def test_a_bad_byte_in_a_part_names_its_line_in_the_file(tmp_path: Path) -> None
     path.write_bytes(b"good\n" * 100 + b"bad \xff\n")
     with pytest.raises(DataError, match="line 101: not valid UTF-8"):
         file_document(path).parted([(400, 600)]).text()
-    path.write_bytes(b"x" * (LONGEST + 5) + b"\n\xff")
+    path.write_bytes(b"x" * (LONGEST_LINE_BYTES + 5) + b"\n\xff")
     with pytest.raises(DataError, match="line 2: not valid UTF-8"):
         file_document(path).text()
 

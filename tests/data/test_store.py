@@ -50,7 +50,7 @@ def test_chunks_leave_no_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(module, "CHUNK_TOKENS", 10)
     monkeypatch.setattr(module, "LENGTHS_AT_ONCE", 7)
     monkeypatch.setattr(module, "RELEASE_ROWS", 20)
-    monkeypatch.setattr(module, "KEEP_MAPPED", 0)
+    monkeypatch.setattr(module, "KEEP_MAPPED_BYTES", 0)
     written = rows(200)
     store = write_store(tmp_path, iter(written), 1_000)
     assert content(store) == written
@@ -59,7 +59,7 @@ def test_chunks_leave_no_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_rows_are_given_in_the_order_asked_for_and_stay_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEEP_MAPPED", 0)
+    monkeypatch.setattr(module, "KEEP_MAPPED_BYTES", 0)
     written = rows(5_000)
     store = write_store(tmp_path, written, 1_000)
     early = store.rows(0, [7, 3, 7])
@@ -202,7 +202,7 @@ import sys
 import numpy as np
 from regard.data import store as module
 
-module.KEEP_MAPPED, module.RELEASE_ROWS = 0, 100
+module.KEEP_MAPPED_BYTES, module.RELEASE_ROWS = 0, 100
 store = module.write_store(sys.argv[1], ([list(range(1000))] for _ in range(20_000)), 100_000, sides=1)
 before = peak()
 for indices in np.random.default_rng(0).permutation(20_000).reshape(-1, 100):

@@ -103,14 +103,14 @@ def test_a_sentence_a_line_is_read_without_line_ends(tmp_path: Path) -> None:
 
 
 def test_pieces_are_the_text_and_are_tokenized_as_if_it_were_whole(tmp_path: Path) -> None:
-    from regard.data.text import PIECE, Pieces
+    from regard.data.text import PIECE_CHARACTERS, Pieces
     from regard.data.tokenizers import Tokenizer
 
     text = "".join(f"line {i}\n" + "\n" * (i % 3) + "  indented\n" * (i % 2) for i in range(4_000))
     documents = TextFiles(write(tmp_path / "a.txt", text))
     pieces = list(Pieces(documents))
     assert "".join(piece for piece in pieces if piece is not None) == text
-    assert len(pieces) == pytest.approx(len(text) / PIECE, abs=2)
+    assert len(pieces) == pytest.approx(len(text) / PIECE_CHARACTERS, abs=2)
     tokenizer = Tokenizer.train([text], "bpe", 400)
     parts = [i for piece in pieces for i in tokenizer.encode([piece or ""])[0]]
     assert parts == tokenizer.encode([text])[0]

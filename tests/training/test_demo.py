@@ -19,7 +19,7 @@ SMALL = (
 
 @pytest.fixture(autouse=True)
 def few_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "TESTED", 6)
+    monkeypatch.setattr(demo, "TEST_SENTENCES", 6)
 
 
 def test_it_scores_translates_and_says_what_to_try_and_replaces_itself(regard: Say, tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_it_scores_translates_and_says_what_to_try_and_replaces_itself(regard: S
         assert code == 0, err
         assert "held-out sentences: BLEU " in out
         assert "word alignment from decoder." in out
-        assert out.count("→") == demo.SHOWN
+        assert out.count("→") == demo.SENTENCES_SHOWN
         assert f"open {folder}/report.html in a browser" in out
         assert (folder / "report.html").exists()
 
