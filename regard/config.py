@@ -12,7 +12,7 @@ import difflib
 import json
 import math
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import (
     Annotated,
@@ -94,6 +94,7 @@ class Part(Config):
     family: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     members: ClassVar[dict[str, type[Part]]] = {}
+    keeps: ClassVar[bool] = False  # whether a part of a kind that is named alone keeps the fields of the one before
 
     def __init_subclass__(cls, family: str | None = None, kind: str | None = None, **rest: Any) -> None:
         super().__init_subclass__(**rest)
@@ -103,6 +104,11 @@ class Part(Config):
         if kind is not None:
             cls.kind = kind
             cls.members[kind] = cls
+
+    @classmethod
+    def taken_from(cls, other: Part) -> dict[str, Any]:
+        """The fields of another part that one of this kind keeps where it takes its place."""
+        return {key: getattr(other, key) for key in fields_of(cls) if key in fields_of(type(other))}
 
 
 FAMILIES: dict[str, type[Part]] = {}
@@ -227,6 +233,8 @@ def _read(value: Any, hint: Any, where: str, before: Any = None) -> Any:
     for option in _options(hint):
         if isinstance(option, type) and issubclass(option, Config):
             if isinstance(value, str) and issubclass(option, Part):
+                if option.keeps and isinstance(before, option):
+                    return _change_one(before, ["kind"], value, where)
                 value = {"kind": value}
             if isinstance(value, Mapping):
                 return from_dict(option, {**_needed(option, value, before), **value}, where)
@@ -327,7 +335,8 @@ def change(config: C, changes: Mapping[str, Any]) -> C:
     branch the first one: `width` is the model's, not that of a position inside it).
 
     A bare name leaves empty slots empty, unless there are no others: `norm="rms"` changes the norms there are, and adds
-    none; `window="local-p"` fills the one slot of that name.
+    none; `window="local-p"` fills the one slot of that name. The name of a family, where no field has it, changes the
+    kind of all its parts, which keep what both kinds have: `stack="shared"`.
 
     `{"decoder.block.feedforward.hidden": 512}` changes one stack, `{"heads": 4, "norm": "rms"}` changes all of them.
     """
@@ -337,6 +346,8 @@ def change(config: C, changes: Mapping[str, Any]) -> C:
         everywhere = len(steps) == 1 and name not in fields_of(type(config))
         changed = _change_all(config, name, value) if everywhere else _change_one(config, steps, value, "")
         changed = _change_all(config, name, value, fill=True) if changed is None else changed
+        if changed is None and everywhere and name in FAMILIES:
+            changed = _change_kind(config, name, value)
         if changed is None:
             later[name] = value
         else:
@@ -353,14 +364,17 @@ def _change_one(config: C, steps: list[str], value: Any, where: str) -> C:
     hints = fields_of(type(config))
     if head == "kind" and isinstance(config, Part) and not rest:
         other = _member(FAMILIES[config.family], value, where)
-        shared = {key: getattr(config, key) for key in fields_of(other) if key in hints}
-        return other(**shared)  # type: ignore[return-value]
+        return other(**other.taken_from(config))  # type: ignore[return-value]
     path = _join(where, head)
     if head not in hints:
         raise ConfigError(f"unknown key {path!r}: {nearest(head, hints)}")
     if not rest:
         return dataclasses.replace(config, **{head: _read(value, hints[head], path, getattr(config, head))})
     inner = getattr(config, head)
+    if isinstance(inner, tuple) and len(rest) > 1 and rest[0] in (places := [str(i) for i in range(len(inner))]):
+        place, where = places.index(rest[0]), _join(path, rest[0])
+        one = _change_one(inner[place], rest[1:], value, where)
+        return dataclasses.replace(config, **{head: (*inner[:place], one, *inner[place + 1 :])})
     if not isinstance(inner, Config):
         raise ConfigError(f"{path!r} is {inner!r} and has no field {rest[0]!r}")
     return dataclasses.replace(config, **{head: _change_one(inner, rest, value, path)})
@@ -375,11 +389,30 @@ def _change_all(config: C, name: str, value: Any, fill: bool = False) -> C | Non
         if not fill and before is None and _is_slot(hints[name]):
             return None
         return dataclasses.replace(config, **{name: _read(value, hints[name], name, before)})
+    return _change_inside(config, lambda inner: _change_all(inner, name, value, fill))
+
+
+def _change_kind(config: C, family: str, kind: Any) -> C | None:
+    """Change the kind of every part of a family below `config`; None where there is none."""
+
+    def change_part(inner: Config) -> Config | None:
+        if isinstance(inner, Part) and inner.family == family:
+            return _change_one(inner, ["kind"], kind, family)
+        return _change_kind(inner, family, kind)
+
+    return _change_inside(config, change_part)
+
+
+def _change_inside(config: C, change_one: Callable[[Any], Config | None]) -> C | None:
+    """Change the configs in the fields of one, and in the lists among those; None where none changes."""
     found: dict[str, Any] = {}
-    for field in hints:
-        inner = getattr(config, field)
-        if isinstance(inner, Config) and (changed := _change_all(inner, name, value, fill)) is not None:
-            found[field] = changed
+    for field in fields_of(type(config)):
+        value = getattr(config, field)
+        values = value if isinstance(value, tuple) else (value,)
+        changed = [change_one(one) if isinstance(one, Config) else None for one in values]
+        if any(one is not None for one in changed):
+            kept = tuple(old if new is None else new for old, new in zip(values, changed, strict=True))
+            found[field] = kept if isinstance(value, tuple) else kept[0]
     return dataclasses.replace(config, **found) if found else None
 
 
@@ -398,8 +431,15 @@ def every_field(config: Config, where: str = "") -> Iterator[Field]:
         value, path = getattr(config, name), _join(where, name)
         if not isinstance(value, Config) or isinstance(value, Part):
             yield Field(path, value.kind if isinstance(value, Part) else value, takes(hint))
-        if isinstance(value, Config):
-            yield from every_field(value, path)
+        for inner, place in _configs_in(value, path):
+            yield from every_field(inner, place)
+
+
+def _configs_in(value: Any, path: str) -> list[tuple[Config, str]]:
+    """The configs that a field holds, itself or in a list, and their paths."""
+    if isinstance(value, tuple):
+        return [(one, f"{path}.{i}") for i, one in enumerate(value) if isinstance(one, Config)]
+    return [(value, path)] if isinstance(value, Config) else []
 
 
 def _is_slot(hint: Any) -> bool:
@@ -410,7 +450,6 @@ def _names(config: Config) -> set[str]:
     names: set[str] = set()
     for field in fields_of(type(config)):
         names.add(field)
-        inner = getattr(config, field)
-        if isinstance(inner, Config):
+        for inner, _ in _configs_in(getattr(config, field), field):
             names |= _names(inner)
     return names

@@ -29,13 +29,13 @@ from regard.models import (
     TwoStreamModel,
 )
 from regard.nn.attention import KernelConfig, MultiHead
-from regard.nn.block import Block, Stack
 from regard.nn.context import Context
 from regard.nn.feedforward import MLP, Activation, FeedForwardConfig, Gate, Gated
 from regard.nn.losses import gathering, words_loss
 from regard.nn.masks import Mask
 from regard.nn.positions import Learned, PositionConfig, Sinusoidal
 from regard.nn.residual import PreNorm
+from regard.nn.stacks import Block, Stack, StackConfig
 
 VOCABULARY = 40
 WIDTH = 32
@@ -65,14 +65,15 @@ SMALL_OTHERS |= {"slots": 6, "slot_width": 5, "filters": 8}
 
 def has_stacks(config: ModelConfig) -> bool:
     """Whether it is made of blocks, as opposed to recurrent layers."""
-    return any(isinstance(getattr(config, field), Stack) for field in fields_of(type(config)))
+    return any(isinstance(getattr(config, field), StackConfig) for field in fields_of(type(config)))
 
 
 def sizes_in(config: Config) -> set[str]:
     """The names of the numbers in a config, at any depth."""
     inside = {name: getattr(config, name) for name in fields_of(type(config))}
     own = {name for name, value in inside.items() if isinstance(value, int)}
-    return own.union(*(sizes_in(value) for value in inside.values() if isinstance(value, Config)))
+    listed = [one for value in inside.values() for one in (value if isinstance(value, tuple) else (value,))]
+    return own.union(*(sizes_in(value) for value in listed if isinstance(value, Config)))
 
 
 def small(config: ModelConfig) -> ModelConfig:

@@ -6,11 +6,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from regard.interop.family import ACTIVATIONS, GATES, Family, Fields, their_name
+from regard.interop.family import ACTIVATIONS, GATES, Family, Fields, plainly, their_name
 from regard.interop.rules import Rule, layer, projections, same, stacked, turned, turned_projections
 from regard.models import Decoder
 from regard.nn.attention import Dot, MultiHead, ScaledDot
-from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP, Gated
 from regard.nn.heads import LinearHead
@@ -18,6 +17,7 @@ from regard.nn.init import Normal
 from regard.nn.norms import LayerNorm, RMSNorm
 from regard.nn.positions import Learned, Rotary
 from regard.nn.residual import PostNorm, PreNorm
+from regard.nn.stacks import Block, Stack
 
 # --- GPT-2 ------------------------------------------------------------------------------------------------------------
 
@@ -51,14 +51,14 @@ def gpt2_config(given: Fields, names: Collection[str]) -> Decoder:
 
 
 def gpt2_fields(config: Decoder, pad: int) -> dict[str, Any]:
-    block = config.decoder.block
+    block = plainly(config.decoder).block
     return {
         "vocab_size": config.vocabulary,
         "n_embd": config.width,
-        "n_layer": config.decoder.layers,
+        "n_layer": plainly(config.decoder).layers,
         "n_head": getattr(block.attention, "heads", 1),
         "n_inner": getattr(block.feedforward, "hidden", None),
-        "n_positions": getattr(config.decoder.position, "length", 1024),
+        "n_positions": getattr(plainly(config.decoder).position, "length", 1024),
         "activation_function": their_name(ACTIVATIONS, getattr(block.feedforward, "activation", "gelu-tanh")),
         "layer_norm_epsilon": getattr(block.norm, "eps", 1e-5),
         "scale_attn_weights": not isinstance(getattr(block.attention, "kernel", None), Dot),
@@ -81,9 +81,9 @@ def gpt2_rules(config: Decoder, given: Fields) -> list[Rule]:
 
 def gpt_blocks(config: Decoder) -> list[Rule]:
     """Both have the same layers, only wired otherwise."""
-    dims = config.decoder.block.attention.dims(config.width, causal=True)
+    dims = plainly(config.decoder).block.attention.dims(config.width, causal=True)
     rules: list[Rule] = []
-    for i in range(config.decoder.layers):
+    for i in range(plainly(config.decoder).layers):
         ours, theirs = f"decoder.blocks.{i}", f"h.{i}"
         rules += [
             turned_projections(f"{ours}.attention.qkv.weight", f"{theirs}.attn.c_attn.weight", dims),
@@ -124,8 +124,9 @@ def gpt_config(given: Fields, names: Collection[str]) -> Decoder:
     activation = given.one_of("afn", "gelu", GPT_ACTIVATIONS)
     named = {"activation_function": activation, "n_positions": given.number("n_positions", 512), "n_inner": None}
     like = gpt2_config(Fields({**given.values, **named}, given.where), names)
-    block = replace(like.decoder.block, residual=PostNorm(dropout=like.decoder.block.residual.dropout))
-    return replace(like, init=Normal(std=0.02), decoder=replace(like.decoder, block=block))
+    stack = plainly(like.decoder)
+    block = replace(stack.block, residual=PostNorm(dropout=stack.block.residual.dropout))
+    return replace(like, init=Normal(std=0.02), decoder=Stack(stack.layers, block, stack.position))
 
 
 def gpt_fields(config: Decoder, pad: int) -> dict[str, Any]:
@@ -208,13 +209,13 @@ def rope_parameters(given: Fields) -> dict[str, Any]:
 
 
 def llama_fields(config: Decoder, pad: int) -> dict[str, Any]:
-    block = config.decoder.block
+    block = plainly(config.decoder).block
     heads = getattr(block.attention, "heads", 1)
-    base = getattr(config.decoder.position, "base", 10_000.0)
+    base = getattr(plainly(config.decoder).position, "base", 10_000.0)
     return {
         "vocab_size": config.vocabulary,
         "hidden_size": config.width,
-        "num_hidden_layers": config.decoder.layers,
+        "num_hidden_layers": plainly(config.decoder).layers,
         "num_attention_heads": heads,
         "num_key_value_heads": getattr(block.attention, "kv_heads", None) or heads,
         "head_dim": getattr(block.attention, "key_width", None) or config.width // heads,
@@ -231,14 +232,14 @@ def llama_fields(config: Decoder, pad: int) -> dict[str, Any]:
 
 
 def llama_rules(config: Decoder, given: Fields) -> list[Rule]:
-    dims = config.decoder.block.attention.dims(config.width, causal=True)
-    paired = getattr(config.decoder.position, "layout", "") == "interleaved"
+    dims = plainly(config.decoder).block.attention.dims(config.width, causal=True)
+    paired = getattr(plainly(config.decoder).position, "layout", "") == "interleaved"
     rules = [
         same("embedding.tokens.weight", "embed_tokens.weight"),
         *layer("decoder.norm", "norm"),
         same("head.weight", "lm_head.weight"),
     ]
-    for i in range(config.decoder.layers):
+    for i in range(plainly(config.decoder).layers):
         ours, theirs = f"decoder.blocks.{i}", f"layers.{i}"
         for part in ("weight", "bias"):
             three = [f"{theirs}.self_attn.{name}_proj.{part}" for name in "qkv"]

@@ -6,11 +6,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from regard.interop.family import ACTIVATIONS, Family, Fields, their_name
+from regard.interop.family import ACTIVATIONS, Family, Fields, plainly, their_name
 from regard.interop.rules import Rule, behind, layer, projections, same
 from regard.models import Encoder
 from regard.nn.attention import MultiHead
-from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP, Activation
 from regard.nn.heads import TransformHead
@@ -19,6 +18,7 @@ from regard.nn.norms import LayerNorm
 from regard.nn.pooling import FirstToken
 from regard.nn.positions import Learned
 from regard.nn.residual import PostNorm
+from regard.nn.stacks import Block, Stack
 
 POOLER = "pooler.dense.weight"
 POSITIONS, SEGMENTS = "embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"
@@ -89,15 +89,15 @@ def bert_shaped(given: Fields, names: Collection[str], length: int, segments: in
 
 
 def bert_fields(config: Encoder, pad: int) -> dict[str, Any]:
-    block = config.encoder.block
+    block = plainly(config.encoder).block
     return {
         "vocab_size": config.vocabulary,
         "hidden_size": config.width,
-        "num_hidden_layers": config.encoder.layers,
+        "num_hidden_layers": plainly(config.encoder).layers,
         "num_attention_heads": getattr(block.attention, "heads", 1),
         "intermediate_size": getattr(block.feedforward, "hidden", 1),
         "hidden_act": their_name(ACTIVATIONS, getattr(block.feedforward, "activation", "gelu")),
-        "max_position_embeddings": getattr(config.encoder.position, "length", 512),
+        "max_position_embeddings": getattr(plainly(config.encoder).position, "length", 512),
         "type_vocab_size": max(getattr(config.embedding, "segments", 2), 1),
         "layer_norm_eps": getattr(block.norm, "eps", 1e-12),
         "hidden_dropout_prob": block.residual.dropout,
@@ -108,13 +108,13 @@ def bert_fields(config: Encoder, pad: int) -> dict[str, Any]:
 
 def body_rules(config: Encoder) -> list[Rule]:
     """What BERT and RoBERTa call alike: all but the tables of positions and segments and the head."""
-    dims = config.encoder.block.attention.dims(config.width, causal=False)
+    dims = plainly(config.encoder).block.attention.dims(config.width, causal=False)
     rules = [
         same("embedding.tokens.weight", "embeddings.word_embeddings.weight"),
         *layer("embedding.norm", "embeddings.LayerNorm"),
         *layer("pool.dense", "pooler.dense"),
     ]
-    for i in range(config.encoder.layers):
+    for i in range(plainly(config.encoder).layers):
         ours, theirs = f"encoder.blocks.{i}", f"encoder.layer.{i}"
         for part in ("weight", "bias"):
             three = [f"{theirs}.attention.self.{name}.{part}" for name in ("query", "key", "value")]
@@ -181,7 +181,7 @@ def roberta_config(given: Fields, names: Collection[str]) -> Encoder:
 
 
 def roberta_fields(config: Encoder, pad: int) -> dict[str, Any]:
-    length = getattr(config.encoder.position, "length", 512) + pad + 1
+    length = getattr(plainly(config.encoder).position, "length", 512) + pad + 1
     return bert_fields(config, pad) | {"max_position_embeddings": length, "pad_token_id": pad}
 
 
@@ -237,15 +237,15 @@ def distilbert_config(given: Fields, names: Collection[str]) -> Encoder:
 
 
 def distilbert_fields(config: Encoder, pad: int) -> dict[str, Any]:
-    block = config.encoder.block
+    block = plainly(config.encoder).block
     return {
         "vocab_size": config.vocabulary,
         "dim": config.width,
-        "n_layers": config.encoder.layers,
+        "n_layers": plainly(config.encoder).layers,
         "n_heads": getattr(block.attention, "heads", 1),
         "hidden_dim": getattr(block.feedforward, "hidden", 1),
         "activation": their_name(ACTIVATIONS, getattr(block.feedforward, "activation", "gelu")),
-        "max_position_embeddings": getattr(config.encoder.position, "length", 512),
+        "max_position_embeddings": getattr(plainly(config.encoder).position, "length", 512),
         "dropout": block.residual.dropout,
         "attention_dropout": getattr(block.attention, "weight_dropout", 0.0),
         "tie_word_embeddings": True,
@@ -253,7 +253,7 @@ def distilbert_fields(config: Encoder, pad: int) -> dict[str, Any]:
 
 
 def distilbert_rules(config: Encoder, given: Fields) -> list[Rule]:
-    dims = config.encoder.block.attention.dims(config.width, causal=False)
+    dims = plainly(config.encoder).block.attention.dims(config.width, causal=False)
     rules = [
         same("embedding.tokens.weight", "embeddings.word_embeddings.weight"),
         same("encoder.positions.0.table.weight", "embeddings.position_embeddings.weight"),
@@ -262,7 +262,7 @@ def distilbert_rules(config: Encoder, given: Fields) -> list[Rule]:
         *layer("head.norm", "vocab_layer_norm"),
         same("head.bias", "vocab_projector.bias"),
     ]
-    for i in range(config.encoder.layers):
+    for i in range(plainly(config.encoder).layers):
         ours, theirs = f"encoder.blocks.{i}", f"transformer.layer.{i}"
         for part in ("weight", "bias"):
             three = [f"{theirs}.attention.{name}_lin.{part}" for name in "qkv"]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from regard.config import Config, Part, fields_of, nearest
 from regard.data.files import DataError
 from regard.interop.rules import Rule, shapes_of
 from regard.models import ModelConfig
 from regard.nn.attention import MultiHead
-from regard.nn.block import Stack
+from regard.nn.positions import NoPosition, PositionConfig
+from regard.nn.stacks import Block, Stack, StackConfig
 
 C = TypeVar("C", bound=Config)
 
@@ -113,6 +114,20 @@ class Family:
         return list(differing(plain(config), plain(self.config(given, names)), ""))
 
 
+class PlainStack(NamedTuple):
+    layers: int
+    block: Block
+    position: PositionConfig
+
+
+def plainly(stack: StackConfig) -> PlainStack:
+    """What a foreign format could say of a stack: so many plain blocks. That it is of another kind, is then among what
+    differs."""
+    first = stack.distinct()[0]
+    block = first if isinstance(first, Block) else Block()
+    return PlainStack(getattr(stack, "layers", 1), block, getattr(stack, "position", NoPosition()))
+
+
 def plain(config: C) -> C:
     """Without what only says again what would be taken anyway."""
     found: dict[str, Any] = {
@@ -121,7 +136,7 @@ def plain(config: C) -> C:
     if isinstance(config, MultiHead):
         found["kv_heads"] = None if config.kv_heads == config.heads else config.kv_heads
     if isinstance(config, Stack):
-        found["final_norm"] = config.block.residual.final_norm if config.final_norm is None else config.final_norm
+        found["final_norm"] = config.block.wants_last_norm if config.final_norm is None else config.final_norm
     return replace(config, **found)
 
 

@@ -8,11 +8,10 @@ from typing import Any
 from torch import Tensor
 
 from regard.config import fields_of
-from regard.interop.family import ACTIVATIONS, Family, Fields, their_name
+from regard.interop.family import ACTIVATIONS, Family, Fields, plainly, their_name
 from regard.interop.rules import Rule, fused, layer, same, unfused
 from regard.models import Encoder, TwoStream
 from regard.nn.attention import MultiHead
-from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP
 from regard.nn.heads import LinearHead
@@ -21,6 +20,7 @@ from regard.nn.norms import LayerNorm
 from regard.nn.positions import TransformerXL
 from regard.nn.positions.base import HeadDims
 from regard.nn.residual import PostNorm
+from regard.nn.stacks import Block, Stack
 
 LONGEST = 512  # tokens that the released models were trained on; nothing in them sets a limit
 
@@ -53,19 +53,19 @@ def xlnet_config(given: Fields, names: Collection[str]) -> TwoStream:
 
 
 def xlnet_fields(config: TwoStream, pad: int) -> dict[str, Any]:
-    block = config.encoder.block
+    block = plainly(config.encoder).block
     heads = getattr(block.attention, "heads", 1)
     return {
         "vocab_size": config.vocabulary,
         "d_model": config.width,
-        "n_layer": config.encoder.layers,
+        "n_layer": plainly(config.encoder).layers,
         "n_head": heads,
         "d_head": config.width // heads,
         "d_inner": getattr(block.feedforward, "hidden", 1),
         "ff_activation": their_name(ACTIVATIONS, getattr(block.feedforward, "activation", "gelu")),
         "layer_norm_eps": getattr(block.norm, "eps", 1e-12),
         "dropout": block.residual.dropout,
-        "clamp_len": getattr(config.encoder.position, "distance", None) or -1,
+        "clamp_len": getattr(plainly(config.encoder).position, "distance", None) or -1,
         "attn_type": "bi",
         "bi_data": False,
         "same_length": False,
@@ -125,13 +125,13 @@ def attention_rules(ours: str, position: str, theirs: str, dims: HeadDims) -> li
 
 
 def xlnet_rules(config: TwoStream, given: Fields) -> list[Rule]:
-    dims = config.encoder.block.attention.dims(config.width, causal=False)
+    dims = plainly(config.encoder).block.attention.dims(config.width, causal=False)
     rules = [
         same("embedding.tokens.weight", "word_embedding.weight"),
         Rule("query", ("mask_emb",), lambda given: given[0].flatten(), lambda own: [own.view(1, 1, -1)]),
         same("head.bias", "lm_loss.bias"),
     ]
-    for i in range(config.encoder.layers):
+    for i in range(plainly(config.encoder).layers):
         ours, theirs = f"encoder.blocks.{i}", f"layer.{i}"
         rules += [
             *attention_rules(f"{ours}.attention", f"encoder.positions.{i}", f"{theirs}.rel_attn", dims),

@@ -7,10 +7,10 @@ are those of Shaw et al. 2018, arXiv:1803.02155. Press et al. 2022, arXiv:2108.1
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from regard.config import ConfigError, Positive, Size
+from regard.config import ConfigError, Positive, Size, change
 from regard.lab.comparison import (
     FAIRNESS,
     about,
@@ -93,9 +93,7 @@ class OrderOfWords(Translators, kind="order"):
 
     def translator(self, vocabulary: int, hidden: int, scheme: PositionConfig) -> EncoderDecoder:
         model = transformer(vocabulary, self.layers, self.width, hidden, self.heads, 0.0, PreNorm)
-        return replace(
-            model, encoder=replace(model.encoder, position=scheme), decoder=replace(model.decoder, position=scheme)
-        )
+        return change(model, {"position": scheme})
 
     def most_tested(self) -> int:
         return 2 * self.sentences

@@ -26,13 +26,13 @@ from regard.lab.recall import Learning, Recall, RecallLearner, ranges, recalled
 from regard.lab.statistics import Contest, Interval, fall
 from regard.models import Decoder
 from regard.nn.attention import MixerConfig, MultiHead
-from regard.nn.block import Block, Stack
 from regard.nn.feedforward import MLP
 from regard.nn.heads import LinearHead
 from regard.nn.init import Xavier
 from regard.nn.mixers import Convolution, Recurrence
 from regard.nn.positions import NoPosition, Position
 from regard.nn.residual import PreNorm
+from regard.nn.stacks import Block, Stack
 from regard.page.records import Card, LineChart, Point, Series, Table
 
 RECURRENCE, CONVOLUTION, ATTENTION, KEPT = "recurrence", "convolution", "attention", "attention, weights kept"

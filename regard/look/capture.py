@@ -27,8 +27,8 @@ from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import Subject
 from regard.look.texts import check_masks, check_second, read_texts
 from regard.models import SourceWriter, TextLabeller, TextWriter
-from regard.nn.block import StackLayers
 from regard.nn.heads import Head
+from regard.nn.stacks import StackLayers
 from regard.nn.watch import Seen, silenced, watch
 
 BEAM = 4
@@ -294,7 +294,7 @@ def lens(subject: Subject, seen: Captured, head: Head, chosen: Sequence[int]) ->
         return None
     notes = seen.seen.notes
     depths = {"input": notes[f"{name}.input"][-1][0]}
-    for index in range(len(stack.blocks)):
+    for index in range(len(stack.layers)):
         depths[f"{name}.{index}"] = notes[f"{name}.{index}.stream"][-1][0]
     found = Lens([], [], [], [])
     for depth, stream in depths.items():

@@ -8,7 +8,7 @@ import numpy as np
 
 from regard.look.parts import Array, Layer, Rollout
 from regard.look.subject import Subject
-from regard.nn.block import StackLayers
+from regard.nn.stacks import StackLayers
 
 
 def all_blocks(subject: Subject) -> bool:

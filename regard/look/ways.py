@@ -13,7 +13,7 @@ from regard.look.parts import Array, Logits
 from regard.look.records import Way
 from regard.look.subject import Subject
 from regard.models import TextLabeller
-from regard.nn.block import BlockLayer, StackLayers
+from regard.nn.stacks import StackLayers
 
 SHOWN = 20  # of the likeliest tokens at the end
 NOTES = ("embedding", "*coder.*")  # all that is noted on the way
@@ -78,9 +78,8 @@ def follow(
         {"stage": "embedding", "side": side, "array": f"{stack}.embedding"},
         {"stage": "position", "side": side, "array": f"{stack}.input"},
     ]
-    for index, block in enumerate(layers.blocks):
-        assert isinstance(block, BlockLayer)
-        for role in block.watched():
+    for index, block in enumerate(layers.layers):
+        for role in (mixer.role for mixer in block.mixers() if mixer.watched):
             columns = "source" if role == "cross" else side
             stages.append(attention(seen, f"{stack}.{index}.{role}", side, columns, place, arrays))
         output, stream = f"{stack}.{index}.feedforward", f"{stack}.{index}"

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Part, Size
-from regard.nn.block import StackLayers
 from regard.nn.cache import Cache
 from regard.nn.context import Context, Memory
 from regard.nn.cost import Cost, UnknownCostError
@@ -18,6 +17,7 @@ from regard.nn.heads import Head
 from regard.nn.init import InitConfig, Xavier, left_to_the_model
 from regard.nn.masks import Mask, positions_of
 from regard.nn.past import Past
+from regard.nn.stacks import StackLayers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -400,14 +400,15 @@ class StackWriter(Writer):
         if state.branches is not None:
             tokens = tokens.view(-1, state.branches.size)  # the hypotheses of a sentence side by side
         x = self.embedding(tokens, context)
-        hidden: Tensor = self.decoder(x, context.enter("decoder"))
+        hidden, _ = self.decoder(x, context.enter("decoder"))
         return last_real(hidden, keep) if state.branches is None else hidden.flatten(0, 1), state
 
     @torch.no_grad()
     def read_all(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         self.check_tokens(tokens, None)
         context = state.advance(tokens, None).of(self)
-        return self.decoder(self.embedding(tokens, context), context.enter("decoder")), state
+        hidden, _ = self.decoder(self.embedding(tokens, context), context.enter("decoder"))
+        return hidden, state
 
     def cache_values(self) -> tuple[int, int]:
         return self.decoder.cache_values()

@@ -59,7 +59,7 @@ class ClassifierModel(TextLabeller):
         inputs = (tokens, keep) if segments is None else (tokens, keep, segments)
         memory = self.reader.encode(*inputs)
         context = self.whole(tokens, Mask(keys=keep)).enter(WORDS)
-        vector: Tensor = self.pool(memory.states, keep, context)
+        vector: Tensor = self.pool(memory.states, memory.keep, context)
         return vector
 
     def attention_names(self) -> list[str]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from regard.models.base import StackWriter, State, TextWriter, TextWriterConfig
-from regard.nn.block import Stack
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.masks import Mask
+from regard.nn.stacks import Stack, StackConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class Decoder(TextWriterConfig, kind="decoder"):
     """Embedding, one causal stack, output head."""
 
     embedding: EmbeddingConfig = TokenEmbedding()
-    decoder: Stack = Stack()
+    decoder: StackConfig = Stack()
     head: HeadConfig = LinearHead()
 
     def assemble(self) -> DecoderModel:
@@ -41,7 +41,8 @@ class DecoderModel(StackWriter, TextWriter):
         self.check_tokens(tokens, keep)
         context = self.whole(tokens, replace(mask or Mask(), causal=True, keys=keep))
         x = self.embedding(tokens, context)
-        hidden: Tensor = self.decoder(x, context.enter("decoder"))
+        hidden: Tensor
+        hidden, _ = self.decoder(x, context.enter("decoder"))
         return hidden
 
     def forward(self, tokens: Tensor, keep: Tensor | None = None, mask: Mask | None = None) -> Tensor:

@@ -11,7 +11,6 @@ from regard.config import ConfigError
 from regard.data.tokenizers import Tokenizer
 from regard.errors import Error
 from regard.models.base import Model, TextReader, TextReaderConfig
-from regard.nn.block import Stack
 from regard.nn.context import Context, Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
@@ -20,6 +19,7 @@ from regard.nn.linear import Linear
 from regard.nn.masks import Mask
 from regard.nn.past import Past
 from regard.nn.pooling import PoolConfig
+from regard.nn.stacks import Stack, StackConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Encoder(TextReaderConfig, kind="encoder"):
     """
 
     embedding: EmbeddingConfig = TokenEmbedding()
-    encoder: Stack = Stack()
+    encoder: StackConfig = Stack()
     pool: PoolConfig | None = None
     head: HeadConfig | None = TransformHead()
     relation: bool = False
@@ -72,10 +72,10 @@ class EncoderModel(TextReader):
         """Tokens (B, T), of which `keep` are real, → states (B, T, D). They are read behind what a `past` remembers,
         which then moves on."""
         context, x = self.enter(tokens, keep, segments, mask, past)
-        states = self.encoder(x, context.enter("encoder"))
+        states, left = self.encoder(x, context.enter("encoder"))
         if past is not None:
             past.move_on(context.geometry)
-        return Memory(states, keep)
+        return Memory.at(states, left.geometry)
 
     def enter(
         self, tokens: Tensor, keep: Tensor | None, segments: Tensor | None, mask: Mask | None, past: Past | None
@@ -133,7 +133,7 @@ class EncoderModel(TextReader):
 
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         shape = Shape(batch, length, length)
-        head = Cost() if self.head is None else self.head.cost(shape.tokens)
+        head = Cost() if self.head is None else self.head.cost(self.encoder.after(shape).tokens)
         return self.embedding.cost(shape) + self.encoder.cost(shape) + head
 
 

@@ -9,12 +9,12 @@ from torch import Tensor
 from regard.config import ConfigError
 from regard.models.base import SourceWriter, SourceWriterConfig, StackWriter
 from regard.nn.attention import MultiHead
-from regard.nn.block import Block, Stack
 from regard.nn.context import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.masks import Mask
+from regard.nn.stacks import Block, Stack, StackConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,14 +22,14 @@ class EncoderDecoder(SourceWriterConfig, kind="encoder-decoder"):
     """Two stacks."""
 
     embedding: EmbeddingConfig = TokenEmbedding(scaled=True)
-    encoder: Stack = Stack()
-    decoder: Stack = Stack(block=Block(cross=MultiHead()))
+    encoder: StackConfig = Stack()
+    decoder: StackConfig = Stack(block=Block(cross=MultiHead()))
     head: HeadConfig = LinearHead()
 
     def check(self) -> None:
-        if self.decoder.block.cross is None:
+        if not self.decoder.attends:
             raise ConfigError("decoder.block.cross is none: the decoder of an encoder-decoder attends to the source")
-        if self.encoder.block.cross is not None:
+        if self.encoder.attends:
             raise ConfigError("encoder.block.cross is given, but an encoder has no memory to attend to")
 
     def assemble(self) -> EncoderDecoderModel:
@@ -57,13 +57,15 @@ class EncoderDecoderModel(StackWriter, SourceWriter):
         self.check_tokens(source, keep)
         context = self.whole(source, Mask(keys=keep))
         x = self.source_embedding(source, context)
-        return Memory(self.encoder(x, context.enter("encoder")), keep)
+        states, left = self.encoder(x, context.enter("encoder"))
+        return Memory.at(states, left.geometry)
 
     def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(target, keep)
         context = self.whole(target, Mask(causal=True, keys=keep), memory)
         x = self.embedding(target, context)
-        hidden: Tensor = self.decoder(x, context.enter("decoder"))
+        hidden: Tensor
+        hidden, _ = self.decoder(x, context.enter("decoder"))
         return hidden
 
     def attention_names(self) -> list[str]:
@@ -75,5 +77,5 @@ class EncoderDecoderModel(StackWriter, SourceWriter):
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         source, target = Shape(batch, source_length, source_length), Shape(batch, length, length)
         embeddings = self.source_embedding.cost(source) + self.embedding.cost(target)
-        stacks = self.encoder.cost(source) + self.decoder.cost(target, source_length)
+        stacks = self.encoder.cost(source) + self.decoder.cost(target, self.encoder.after(source).length)
         return embeddings + stacks + self.head.cost(target.tokens)

@@ -146,9 +146,10 @@ class FewShotModel(Model):
 
     def vectors(self, tokens: Tensor, keep: Tensor) -> Tensor:
         """(E, texts, L) → (E, texts, D): the mean of the states of real tokens."""
-        states = self.reader.encode(tokens.flatten(0, 1), keep.flatten(0, 1)).states
-        real = keep.flatten(0, 1).unsqueeze(-1).to(states.dtype)
-        means = (states * real).sum(1) / real.sum(1).clamp(min=1)
+        memory = self.reader.encode(tokens.flatten(0, 1), keep.flatten(0, 1))
+        assert memory.keep is not None
+        real = memory.keep.unsqueeze(-1).to(memory.states.dtype)
+        means = (memory.states * real).sum(1) / real.sum(1).clamp(min=1)
         return means.view(*tokens.shape[:2], -1)
 
     def forward(self, tokens: Tensor, keep: Tensor, labels: Tensor) -> Tensor:

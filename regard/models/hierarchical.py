@@ -98,8 +98,8 @@ class HierarchicalModel(TextLabeller):
         inner.watcher = watched
         vectors = []
         for words, real in layout.groups():  # (n, L) each
-            states = self.reader.encode(words, real).states
-            vectors.append(self.pool(states, real, inner))
+            memory = self.reader.encode(words, real)
+            vectors.append(self.pool(memory.states, memory.keep, inner))
         if watched is not None:
             watched.tell()
         return torch.cat(vectors).index_select(0, layout.order.argsort())

@@ -79,7 +79,8 @@ class TwoStreamModel(EncoderModel):
             facts=facts,
         )
         inner = Context(both, cache=ContentOnly(length, past)).of(self).enter("encoder")
-        states: Tensor = self.encoder(torch.cat([x, asked.to(x.dtype)], 1), inner)
+        states: Tensor
+        states, _ = self.encoder(torch.cat([x, asked.to(x.dtype)], 1), inner)
         if past is not None:
             past.move_on(both)
         return states[:, length:]

@@ -136,9 +136,10 @@ class Memory:
     positions: Tensor | None = None
 
     @classmethod
-    def at(cls, states: Tensor, geometry: Geometry, summary: Tensor | None = None) -> Memory:
-        """Of states with the geometry in which their encoder left them."""
-        return cls(states, geometry.mask.keys, summary, geometry.query_positions)
+    def at(cls, states: Tensor, geometry: Geometry) -> Memory:
+        """Of the states in which an encoder left a sequence of this geometry."""
+        keep = geometry.mask.keys  # of what was remembered too, in front of them
+        return cls(states, None if keep is None else keep[:, -states.shape[1] :], positions=geometry.query_positions)
 
     def select(self, rows: Tensor) -> Memory:
         if unchanged(rows, len(self.states)):
@@ -194,6 +195,10 @@ class Context:
     def enter(self, name: str) -> Context:
         """Of one layer inside."""
         return self._with(self.geometry, self.place(name))
+
+    def named(self, name: str) -> Context:
+        """The same of another layer, by its whole name."""
+        return self._with(self.geometry, name)
 
     def at(self, geometry: Geometry) -> Context:
         """The same call on a sequence of another geometry."""

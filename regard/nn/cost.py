@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 
 class UnknownCostError(TypeError):
@@ -19,10 +20,18 @@ class Shape:
     batch: int
     length: int
     keys: int
+    made: set[Any] = field(default_factory=set, repr=False, compare=False)
 
     @property
     def tokens(self) -> int:
         return self.batch * self.length
+
+    def once(self, key: Any, cost: Cost) -> Cost:
+        """The cost of what all layers of this shape share: nothing from the second time on."""
+        if key in self.made:
+            return Cost()
+        self.made.add(key)
+        return cost
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,7 @@ class InitConfig(Part, family="init"):
 
     def apply(self, model: nn.Module) -> None:
         """Initialise a model; its parts keep the scheme, for whoever asks them to `reset_parameters` later."""
-        # By all of its names: a layer that several blocks share adds to the residual stream once for each of them.
-        named = model.named_modules(remove_duplicate=False)
-        residuals = sum(isinstance(module, Initialised) and module.residual for _, module in named)
+        residuals = writers(model)
         for module in model.modules():
             if isinstance(module, Initialised):
                 module.init, module.residuals = self, residuals if module.residual else 1
@@ -98,6 +96,15 @@ class Normal(InitConfig, kind="normal"):
             nn.init.trunc_normal_(weight, std=std, a=-2 * std, b=2 * std)
         else:
             nn.init.normal_(weight, std=std)
+
+
+def writers(model: nn.Module) -> int:
+    """How often a pass writes to the residual stream: a block that several layers share does so once in each."""
+    applied, found = {"": 1}, 0
+    for name, module in model.named_modules(remove_duplicate=False):
+        applied[name] = applied[name.rpartition(".")[0]] * getattr(module, "applied", 1)
+        found += applied[name] * (isinstance(module, Initialised) and module.residual)
+    return found
 
 
 class Initialised(nn.Module):

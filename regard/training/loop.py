@@ -31,9 +31,9 @@ from regard.errors import Error
 from regard.fast import plain, quicken
 from regard.fast.device import DeviceName, Precision, autocast, put_random_state, random_state
 from regard.models import Model
-from regard.nn.block import StackLayers
 from regard.nn.losses import gathering
 from regard.nn.lowrank import merged
+from regard.nn.stacks import StackLayers
 from regard.tasks.base import Task
 from regard.training.averaging import AverageConfig, Exponential
 from regard.training.crew import Crew, HelperError, shares_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from regard.models import Encoder
 from regard.nn.attention import MultiHead
-from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP
 from regard.nn.heads import TransformHead
@@ -13,6 +12,7 @@ from regard.nn.norms import LayerNorm
 from regard.nn.pooling import FirstToken
 from regard.nn.positions import Learned, Rotary
 from regard.nn.residual import PostNorm, PreNorm
+from regard.nn.stacks import Block, Stack
 from regard.zoo.base import Preset
 
 BERT = "Devlin et al. 2019, arXiv:1810.04805"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from regard.config import change
 from regard.models import LSTMN, Decoder, RecurrentDecoder
 from regard.nn.attention import MultiHead
-from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP, Gated
 from regard.nn.heads import LinearHead
@@ -13,6 +12,7 @@ from regard.nn.init import Normal
 from regard.nn.norms import RMSNorm
 from regard.nn.positions import Learned, Rotary
 from regard.nn.residual import PreNorm
+from regard.nn.stacks import Block, Stack
 from regard.zoo.base import Preset
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from regard.models import EncoderDecoder
 from regard.nn.attention import MultiHead
-from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP
 from regard.nn.positions import Sinusoidal
 from regard.nn.residual import PostNorm, PreNorm, ResidualConfig
+from regard.nn.stacks import Block, Stack
 from regard.zoo.base import Preset
 
 PAPER = "Vaswani et al. 2017, arXiv:1706.03762"

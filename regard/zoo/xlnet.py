@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from regard.models import TwoStream
 from regard.nn.attention import MultiHead
-from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP
 from regard.nn.heads import LinearHead
@@ -12,6 +11,7 @@ from regard.nn.init import Normal
 from regard.nn.norms import LayerNorm
 from regard.nn.positions import TransformerXL
 from regard.nn.residual import PostNorm
+from regard.nn.stacks import Block, Stack
 from regard.zoo.base import Preset
 
 XLNET = "Yang et al. 2019, arXiv:1906.08237"

@@ -21,11 +21,11 @@ from regard.models import Classifier, Encoder, FewShot, ModelConfig, RecurrentEn
 from regard.models.recurrent import Sizes
 from regard.nn.attention import MultiHead
 from regard.nn.attention.hard import Hard
-from regard.nn.block import Block, Stack
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.linear import Linear, Table
 from regard.nn.norms import LayerNorm
 from regard.nn.positions import HeadDims, Position
+from regard.nn.stacks import Block, Stack
 from tests.helpers import PRESETS, VOCABULARY, built, feature_inputs, label, small
 
 WIDTH, HEADS = 16, 2
@@ -50,6 +50,8 @@ BUILDERS: dict[str, Callable[[Any], nn.Module]] = {
     "residual": lambda part: part.build(WIDTH, LayerNorm()),
     "embedding": lambda part: part.build(VOCABULARY, WIDTH, Position()),
     "head": Tied,
+    "block": lambda part: part.build(WIDTH, Position(), False, 0),
+    "stack": lambda part: part.build(WIDTH, causal=False),
     "model": lambda part: part.build(),
     "pool": lambda part: part.build(WIDTH),
     "learner": lambda part: part.build(WIDTH, 3),
@@ -201,7 +203,7 @@ def test_a_used_model_that_was_in_another_precision_computes_as_its_rounded_weig
 def test_a_stack_in_a_module_of_ones_own_computes_numbers() -> None:
     with spoilt_memory():
         stack = Stack(layers=2, block=Block(attention=MultiHead(heads=HEADS))).build(32, causal=False)
-        result = stack(torch.randn(2, 5, 32), regard.nn.context.Context.whole(torch.empty(2, 5), regard.Mask()))
+        result, _ = stack(torch.randn(2, 5, 32), regard.nn.context.Context.whole(torch.empty(2, 5), regard.Mask()))
     assert result.isfinite().all()
 
 

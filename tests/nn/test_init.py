@@ -9,16 +9,16 @@ import torch
 from torch import nn
 
 from regard.models import Decoder, DecoderModel
-from regard.nn.block import Stack
 from regard.nn.init import Normal
 from regard.nn.linear import Linear
+from regard.nn.stacks import Shared, Stack
 
 LAYERS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared(Decoder):
-    """One block that is all layers, as in ALBERT, arXiv:1909.11942."""
+class Repeated(Decoder):
+    """One block that is all layers, under the names of all of them."""
 
     def assemble(self) -> DecoderModel:
         model = super().assemble()
@@ -26,11 +26,14 @@ class Shared(Decoder):
         return model
 
 
-@pytest.mark.parametrize("kind", [Decoder, Shared])
+@pytest.mark.parametrize("stack", [Stack, Shared])
+@pytest.mark.parametrize("kind", [Decoder, Repeated])
 def test_what_writes_to_the_residual_stream_is_divided_by_the_root_of_how_often_that_is_done(
-    kind: type[Decoder],
+    kind: type[Decoder], stack: type[Stack]
 ) -> None:
-    config = kind(vocabulary=40, width=64, decoder=Stack(layers=LAYERS), init=Normal(std=0.02, by_depth=True))
+    if kind is Repeated and stack is Shared:
+        pytest.skip("either of them makes one block all layers")
+    config = kind(vocabulary=40, width=64, decoder=stack(layers=LAYERS), init=Normal(std=0.02, by_depth=True))
     model = config.build()
     layers = {name: layer for name, layer in model.named_modules() if isinstance(layer, Linear)}
     assert len(layers) == 4 * len(set(model.decoder.blocks))
@@ -50,5 +53,5 @@ def test_a_layer_that_is_initialised_again_keeps_the_deviation_of_its_model() ->
 
 
 def test_a_shared_block_that_starts_at_zero_is_known_by_its_applications() -> None:
-    config = Shared(vocabulary=40, width=64, decoder=Stack(layers=LAYERS), init=Normal(zero_outputs=True))
+    config = Decoder(vocabulary=40, width=64, decoder=Shared(layers=LAYERS), init=Normal(zero_outputs=True))
     assert config.build().decoder.blocks[0].attention.out.weight.eq(0).all()

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from regard.nn.attention import MultiHead
 from regard.nn.attention.layer import CrossAttention, SelfAttention
-from regard.nn.block import Block, BlockLayer, Stack
 from regard.nn.context import Context, Memory
 from regard.nn.feedforward import MLP
 from regard.nn.masks import Mask, real_tokens
 from regard.nn.positions import Position
 from regard.nn.residual import PostNorm, PreNorm, ResidualConfig
+from regard.nn.stacks import Block, BlockLayer, Stack
 from tests.helpers import randomise
 from tests.references import links as link
 from tests.references.links import Link, assert_equal, assert_gradients_equal
@@ -211,8 +211,8 @@ def test_two_stacks_equal_torch_transformer(residual: ResidualConfig) -> None:
         src_key_padding_mask=~keep,
         memory_key_padding_mask=~keep,
     )
-    memory = Memory(encoder(source, Context.whole(source, Mask(keys=keep))), keep)
-    result = decoder(target, Context.whole(target, Mask(causal=True), memory))
+    memory = Memory(encoder(source, Context.whole(source, Mask(keys=keep)))[0], keep)
+    result, _ = decoder(target, Context.whole(target, Mask(causal=True), memory))
     assert_equal(result, expected)
     backward_alike(result, expected)
     assert_equal(source.grad, their_source.grad)

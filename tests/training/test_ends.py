@@ -16,7 +16,7 @@ import regard as library
 from regard.checkpoint import Run, read_tensors
 from regard.config import change
 from regard.models import Model
-from regard.nn.block import StackLayers
+from regard.nn.stacks import StackLayers
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import TranslationTask
 from regard.training import loop

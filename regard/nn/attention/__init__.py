@@ -1,5 +1,6 @@
 """Attention: one file per family of kernels, and one module that projects, splits and caches."""
 
+from regard.nn.attention.banded import Banded
 from regard.nn.attention.dot import Content, Dot, General, ScaledDot
 from regard.nn.attention.kernel import Kernel, KernelConfig
 from regard.nn.attention.layer import CrossAttention, Mixer, MixerConfig, MultiHead, SelfAttention
@@ -7,6 +8,7 @@ from regard.nn.attention.scores import Additive, Location
 
 __all__ = [
     "Additive",
+    "Banded",
     "Content",
     "CrossAttention",
     "Dot",

@@ -166,6 +166,8 @@ def bucket_of(distance: Tensor, buckets: int, furthest: int, two_sided: bool) ->
 
 
 class BucketPosition(Position):
+    weighed = True
+
     def __init__(self, buckets: int, furthest: int, heads: int, two_sided: bool) -> None:
         super().__init__()
         self.buckets, self.furthest, self.two_sided = buckets, furthest, two_sided
@@ -178,3 +180,6 @@ class BucketPosition(Position):
             return bias.movedim(-1, -3)
 
         return context.geometry.once(("t5", id(self)), make)
+
+    def embed_cost(self, shape: Shape) -> Cost:
+        return Cost(kept=2 * shape.length * shape.keys)  # the buckets of all pairs, 8 bytes each, once for all layers

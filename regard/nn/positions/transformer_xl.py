@@ -94,10 +94,10 @@ class TransformerXLPosition(Position):
 
     def cost(self, shape: Shape, heads: int) -> Cost:
         """Without segments, whose two vectors cost next to nothing."""
-        width, steps = self.dims.key_width, shape.length + shape.keys
-        turned = steps * self.dims.width * heads * width
-        rows = shape.tokens * heads
-        return Cost(turned + rows * steps * width, kept=rows * width + steps * heads * width, constant=turned)
+        steps, width = shape.length + shape.keys, heads * self.dims.key_width
+        turned = steps * self.dims.width * width
+        keys = shape.once(id(self), Cost(turned, kept=steps * width, constant=turned))
+        return keys + Cost(shape.tokens * width * steps, kept=shape.tokens * width)
 
 
 def by_head(q: Tensor, keys: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ from regard.fast import for_use, pack
 from regard.models import EncoderModel, TextReader, reader_in
 from regard.models.base import last_real
 from regard.models.encoder import own_segments
+from regard.nn.context import Memory
 from regard.nn.watch import observed
 from regard.tasks.writing.translator import padded
 
@@ -82,7 +83,8 @@ class Embedder:
         return result
 
     def pooled(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
-        states = self.states(tokens, keep)
+        memory = self.memory(tokens, keep)
+        states, keep = memory.states, memory.keep
         if self.pool == "cls":
             return last_real(states, keep) if self.tokenizer.closes else states[:, 0]
         if keep is None:
@@ -90,10 +92,10 @@ class Embedder:
         real = keep.unsqueeze(-1).to(states.dtype)
         return (states * real).sum(1) / real.sum(1)
 
-    def states(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
+    def memory(self, tokens: Tensor, keep: Tensor | None) -> Memory:
         if isinstance(self.model, EncoderModel):
-            return self.model.encode(tokens, keep, own_segments(self.model, self.tokenizer, tokens)).states
-        return self.model.encode(tokens, keep).states
+            return self.model.encode(tokens, keep, own_segments(self.model, self.tokenizer, tokens))
+        return self.model.encode(tokens, keep)
 
     @property
     def width(self) -> int:
