@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from regard.decoding import Decoding
 from regard.look import Look, look, open_run
 from regard.tasks.writing.translation import load_translator
 from tests.browser.page import Page
+from tests.untrained import write_classifier
 
 TEXT = "trois six un cinq"
 HERE = f"#/compare/good/poor?text={TEXT.replace(' ', '+')}"
@@ -131,3 +134,22 @@ def test_rows_are_named_as_suits_the_runs(page: Page) -> None:
     page.until(lambda: page.value("A row is", ".pair > .card:nth-child(2)") == "read")
     assert "rows=read" in page.js("return location.hash")
     assert [(one and one.rows[0]) for one in map(page.matrix, (FIRST, SECOND, DIFFERENCE))] == ["<s>"] * 3
+
+
+@pytest.fixture
+def han(runs: Path) -> Iterator[str]:
+    """A run that weighs the words of a text, and has no map between words."""
+    write_classifier(runs / "han", "han-2016")
+    yield "han"
+    shutil.rmtree(runs / "han")
+
+
+def test_what_weighs_words_shows_them_beside_what_has_maps(page: Page, runs: Path, han: str) -> None:
+    page.open(f"#/compare/{han}/good?text=un+deux")
+    page.drawn(look(open_run(runs / "good"), "un deux").arrays["alignment"][0])
+    assert page.texts(".document .word") == ["un", "deux"]
+    assert [one.split(":")[0] for one in page.texts(".document .verdicts .name")] == [
+        one.label for one in look(open_run(runs / han), "un deux").verdicts
+    ]
+    assert "no attention" not in page.text("main")
+    page.says("main", "weighs words one by one")

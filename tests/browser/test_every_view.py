@@ -82,3 +82,16 @@ def test_links_carry_the_sentence_from_view_to_view(page: Page) -> None:
     for view in ("heads", "way", "translate"):
         page.one(f'.links a[data-view="{view}"]').click()
         page.until(lambda view=view: page.all(f".view-{view}") and page.value("Sentence") == "six six un")
+
+
+def test_texts_of_any_script_run_in_their_own_direction(page: Page) -> None:
+    """Typed text and what is written decide by themselves; the words of drawings too."""
+    page.open("#/run/good/translate?text=שלום+un")
+    page.one(".matrix .cell")
+    directions = "return [...document.querySelectorAll(arguments[0])].map((one) => getComputedStyle(one).direction)"
+    sentence, translation = page.js(directions, "textarea")
+    assert (sentence, translation) == ("rtl", "ltr")
+    bidi = "return [...document.querySelectorAll('.matrix text')].map((one) => getComputedStyle(one).unicodeBidi)"
+    assert set(page.js(bidi)) == {"plaintext"}
+    for selector in (".alternative", ".chip", ".lens"):
+        assert all(one.get_attribute("dir") == "auto" for one in page.all(selector)), selector

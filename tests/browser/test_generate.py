@@ -6,6 +6,7 @@ import json
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -45,6 +46,10 @@ def test_a_decoder_streams_the_tokens_of_the_api(page: Page, address: str) -> No
     written = page.js("return [...document.querySelectorAll('.streamed')].map((one) => one.textContent)")
     assert written == [one["token"] for one in tokens]
     assert len(written) > 5
+    kept = parse_qs(page.js("return location.hash").partition("?")[2])
+    assert {name: kept[name] for name in ("temperature", "top_k", "top_p", "seed", "max_tokens")} == {
+        **{"temperature": ["0.8"], "top_k": ["0"], "top_p": ["1"], "seed": ["0"], "max_tokens": ["40"]}
+    }
     assert page.js("return window.batches") > 2  # they came one after the other, not all at once
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -87,9 +88,41 @@ def test_a_server_that_is_away_is_told_in_a_sentence(page: Page) -> None:
         page.write("Sentence", "deux")
         page.says(".status.wrong", "The studio's server does not answer.")
     assert "ERR_INTERNET_DISCONNECTED" in " ".join(page.complaints())
-    page.write("Sentence", "trois")
-    page.until(lambda: page.value("Translation") == "three")
+    page.until(lambda: page.value("Translation") == "two")  # by itself
     assert not page.one(".status").is_displayed()
+
+
+def test_a_view_that_could_not_be_opened_opens_when_the_server_is_back(page: Page) -> None:
+    page.open("#/runs")
+    page.one(".run")
+    with page.offline():
+        page.js("location.hash = '#/run/good/heads'")
+        page.says("[role=alert]", "The studio's server does not answer.")
+    assert "ERR_INTERNET_DISCONNECTED" in " ".join(page.complaints())
+    page.one(".view-heads .stroke")
+    assert not page.all("[role=alert]")
+
+
+def test_a_run_that_is_deleted_says_so_and_asks_no_more(page: Page, runs: Path) -> None:
+    shutil.copytree(runs / "good", runs / "doomed")
+    page.open("#/run/doomed/training")
+    page.one(".curve polyline")
+    shutil.rmtree(runs / "doomed")
+    page.says(".problem", "The run doomed was deleted.")
+    page.complaints()  # of the answer 404
+    page.requests()
+    time.sleep(2.5)  # it would have asked again after two seconds
+    assert not [url for url in page.requests() if "/api/runs/doomed" in url]
+
+
+def test_a_deleted_run_is_told_where_it_is_used(page: Page, runs: Path) -> None:
+    shutil.copytree(runs / "good", runs / "doomed")
+    page.open("#/run/doomed/translate?text=un")
+    page.one(".matrix .cell")
+    shutil.rmtree(runs / "doomed")
+    page.write("Sentence", "deux")
+    page.says(".status.wrong", "there is no run 'doomed': it was deleted.")
+    page.complaints()
 
 
 def test_a_run_that_trains_is_followed_in_the_list(page: Page, record: Record) -> None:

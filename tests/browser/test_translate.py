@@ -41,6 +41,9 @@ def test_a_typed_sentence_is_translated_as_the_library_does(page: Page, runs: Pa
     page.until(lambda: page.texts(".alternative") == [one.text for one in best])
     scores = [float(text.replace("−", "-")) for text in page.texts(".alternatives-list .number")]
     np.testing.assert_allclose(scores, [one.score for one in best], atol=0.0051)
+    assert "log-probabilities a token" in page.text(".tree ~ .hint, .card:has(.tree) .hint")
+    (shown,) = re.findall(r"Log-probability a token ([−\d.]+)", page.text(".look-grid"))
+    assert shown == page.texts(".alternatives-list .number")[0], "the list and the card beside it have one unit"
 
 
 @pytest.fixture

@@ -21,13 +21,13 @@ export function drawChanges(look, { onBack = null } = {}) {
 function told({ text, before, log_prob: now, before_log_prob: earlier }) {
   const same = before === undefined || before === null || before === text;
   const words = same
-    ? h("p", { class: "large" }, text)
+    ? h("p", { class: "large", dir: "auto" }, text)
     : h(
-      "p", { class: "large" },
+      "p", { class: "large", dir: "auto" },
       differences(before, text).flatMap(({ word, kind }) => [marked(word, kind), " "]),
     );
   const probability = Number.isFinite(now) && Number.isFinite(earlier)
-    ? `Log-probability ${signed(now.toFixed(2))}, with all heads ${signed(earlier.toFixed(2))}.`
+    ? `Log-probability of the whole text ${signed(now.toFixed(2))}, with all heads ${signed(earlier.toFixed(2))}.`
     : "";
   return [words, h("p", { class: "hint" }, same ? "The text stays the same. " : "", probability)];
 }

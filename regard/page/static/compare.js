@@ -3,7 +3,7 @@
 import { getJson, postLook } from "regard/api.js";
 import { drawDifference, markedWords } from "regard/compare_difference.js";
 import { drawDocuments } from "regard/compare_documents.js";
-import { judges } from "regard/document.js";
+import { drawDocument, judges } from "regard/document.js";
 import { debounce, h } from "regard/dom.js";
 import { drawMasks } from "regard/masked.js";
 import { shareScale } from "regard/matrix_scale.js";
@@ -142,9 +142,12 @@ function drawResult(runs, looks, states, keep) {
   looks.forEach((look, i) => panels.push(mapPanel(look, states[i], { onState: () => follow(i) })));
   scaleAlike(panels);
   subtract.replaceChildren(drawDifference(...sides));
-  const outputs = looks.map((look, i) => drawOutput(runs[i], names[i], look, looks[1 - i]));
+  const outputs = looks.map((look, i) => (judges(look)
+    ? h("div", { class: "card" }, h("h3", {}, names[i]), drawDocument(look))
+    : drawOutput(runs[i], names[i], look, looks[1 - i])));
   const told = looks.some(({ predictions }) => predictions.length); // an encoder may expect nothing
-  const title = looks.some(({ sides }) => sides.target) ? "What they write" : "What they expect";
+  const title = looks.some(judges) ? "What they make of it"
+    : looks.some(({ sides }) => sides.target) ? "What they write" : "What they expect";
   const maps = panels.map((panel, i) => h("div", { class: "card" }, h("h3", {}, names[i]), panel));
   const judged = looks.every(judges);
   const mapped = !judged || looks.every((look) => mapsOf(look).length);
@@ -169,7 +172,7 @@ function drawOutput(run, name, look, other) {
   const words = other.sides.target ? markedWords(text(look), text(other)) : text(look);
   const figures = [...sureness(look), ...validation(run)];
   return h("div", { class: "card output" }, h("h3", {}, name),
-    look.sides.target && h("p", { class: "large" }, words),
+    look.sides.target && h("p", { class: "large", dir: "auto" }, words),
     h("dl", { class: "figures" }, figures.map(([key, value]) =>
       h("div", {}, h("dt", {}, key), h("dd", {}, value)))),
     goesOn(look) && nextTokens(look), look.masks?.length > 0 && drawMasks(look));
@@ -188,7 +191,8 @@ function sureness(look) {
   const sum = logs.reduce((total, value) => total + value, 0);
   const worst = given[logs.indexOf(Math.min(...logs))];
   return [
-    ["log-probability", signed(sum.toFixed(2))], ["per token", signed((sum / logs.length).toFixed(3))],
+    ["log-probability, all tokens", signed(sum.toFixed(2))],
+    ["log-probability a token", signed((sum / logs.length).toFixed(2))],
     [`least sure: ${readable(worst.token)}`, percent(worst.probability)],
   ];
 }

@@ -36,7 +36,7 @@ function drawShift(looks, names) {
     return [h("span", { class: "word", title, style, dataset: data }, words[i]), " "];
   });
   const share = percent(moved.reduce((sum, value) => sum + Math.abs(value), 0) / 2);
-  return h("div", { class: "documents" }, h("div", { class: "reading" }, shown),
+  return h("div", { class: "documents" }, h("div", { class: "reading", dir: "auto" }, shown),
     h("p", { class: "hint" }, `Orange: ${names[0]} attends to it more. Blue: ${names[1]} does. `
       + `${share} of the attention goes to other words. Point at a word for both shares.`));
 }

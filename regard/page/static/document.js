@@ -99,7 +99,7 @@ function reading(look, units, scale) {
       h("span", {}, told));
   });
   const rest = look.unread ? h("span", { class: "soft unread" }, look.unread) : null;
-  return h("div", { class: weighed ? "reading by-sentence" : "reading" }, sentences, rest);
+  return h("div", { class: weighed ? "reading by-sentence" : "reading", dir: "auto" }, sentences, rest);
 }
 
 function sentenceShares(look, units) {
@@ -131,7 +131,7 @@ function hint(look, units) {
 // Names with shares as bars; `full` is what fills a whole bar.
 function bars(entries, full = 1) {
   return h("div", { class: "alternatives" }, h("ol", {}, entries.map(([name, share]) => h("li", {},
-    h("span", { class: "name", title: name }, name),
+    h("span", { class: "name", dir: "auto", title: name }, name),
     h("span", { class: "bar" }, h("i", { style: { width: `${(100 * share) / full}%` } })),
     h("span", { class: "number" }, percent(share))))));
 }

@@ -29,7 +29,7 @@ export async function show(place, { run, params, signal, keep }) {
   const start = h("button", { type: "submit", class: "main" }, "Write on");
   const stop = h("button", { type: "button", class: "quiet", hidden: true }, "Stop");
   const status = statusLine();
-  const output = h("p", { class: "large stream", "aria-live": "polite" });
+  const output = h("p", { class: "large stream", dir: "auto", "aria-live": "polite" });
   const view = lookView(state, {
     onState: () => keep(stateToKeep(state)),
     onOff: (layer, head, off) => switchHeads(toggled(state.without, `${layer}.${head}`, off)),

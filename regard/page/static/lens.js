@@ -22,7 +22,7 @@ export function drawLens(look) {
     h("th", { scope: "row" }, layer),
     Array.from({ length: count }, (_, place) => cell(lens, depth, place, written[place]))));
   const corner = h("th", { scope: "col" }, writtenSide(look) ? "having read" : "place");
-  const table = h("table", { class: "lens" },
+  const table = h("table", { class: "lens", dir: "auto" },
     h("thead", {}, h("tr", {}, corner, head)), h("tbody", {}, rows));
   const tell = (event) => {
     const at = event.target.closest("td");

@@ -9,6 +9,7 @@ import { h } from "regard/dom.js";
 import { drawHeads, drawOpened, firstHead, repaintHeads } from "regard/heads.js";
 import { lookView, stateFrom, stateToKeep } from "regard/lookview.js";
 import { answerOf } from "regard/marks.js";
+import { savePictures } from "regard/saving.js";
 import { fromJson, readLook } from "regard/tensors.js";
 import { figure } from "regard/text.js";
 import { field, percent } from "regard/views.js";
@@ -49,6 +50,7 @@ function show(place, looks) {
     if (!heads.hidden) heads.replaceChildren(h("h2", {}, "All heads"), headsOf(look));
   };
   draw(state.look);
+  savePictures(place);
   onTheme(() => draw(state.look));
   window.addEventListener("beforeprint", () => repaintHeads(heads));
 }
@@ -79,12 +81,12 @@ function heading(look) {
   }
   if (sides.text?.texts?.length > 1) {
     const [first, second] = sides.text.texts;
-    return [h("h1", { class: "sentence" }, first), h("p", { class: "sentence" }, second)];
+    return [h("h1", { class: "sentence", dir: "auto" }, first), h("p", { class: "sentence", dir: "auto" }, second)];
   }
-  if (!sides.target) return [h("h1", { class: "sentence" }, sides.text.text)];
+  if (!sides.target) return [h("h1", { class: "sentence", dir: "auto" }, sides.text.text)];
   return [
-    h("h1", { class: "sentence" }, sides.source.text),
-    h("p", { class: "sentence written" }, sides.target.text),
+    h("h1", { class: "sentence", dir: "auto" }, sides.source.text),
+    h("p", { class: "sentence written", dir: "auto" }, sides.target.text),
   ];
 }
 

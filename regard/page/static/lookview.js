@@ -101,7 +101,7 @@ function expectations(look) {
 
 function sureness(predictions) {
   if (!predictions.length) return [];
-  const { total, mean } = totals(predictions);
-  const told = `Log-probability ${signed(total.toFixed(2))}: ${percent(mean)} a token. `;
+  const { perToken } = totals(predictions);
+  const told = `Log-probability a token ${signed(perToken.toFixed(2))}, which is ${percent(Math.exp(perToken))}. `;
   return [h("p", { class: "hint" }, told, "Point at a token for its alternatives.")];
 }

@@ -28,7 +28,7 @@ function answered({ sides: { text } }, { first, last, label, probability, text: 
   const sure = `with a probability of ${percent(probability)} against ${found ? "no answer" : "any"}`;
   return [
     h("h2", {}, "What it answers"),
-    h("p", { class: "large" }, h("b", {}, answer || NO_ANSWER), " ", h("span", { class: "hint" }, sure)),
+    h("p", { class: "large", dir: "auto" }, h("b", {}, answer || NO_ANSWER), " ", h("span", { class: "hint" }, sure)),
     h("p", { class: "marked-text" }, shown),
   ];
 }

@@ -16,7 +16,7 @@ export function drawMaskedText(look, { onMask = null } = {}) {
     ? "Choose a word to mask it, or write [MASK] in the text."
     : "The likeliest word stands at each mask.";
   return h("div", { class: "masked" },
-    h("p", { class: "large masked-text" }, words), h("p", { class: "hint" }, told));
+    h("p", { class: "large masked-text", dir: "auto" }, words), h("p", { class: "hint" }, told));
 }
 
 // For each mask its likeliest words as bars, and where the hidden one stands among them.
@@ -70,7 +70,7 @@ function parted({ word_of: wordOf, text_of: textOf = [] }, number) {
 
 function bar({ token, probability }, chosen) {
   return h("li", { class: chosen ? "chosen" : "" },
-    h("span", { class: "name" }, bare(token)),
+    h("span", { class: "name", dir: "auto" }, bare(token)),
     h("span", { class: "bar" }, h("i", { style: { width: `${100 * probability}%` } })),
     h("span", { class: "number" }, percent(probability)));
 }

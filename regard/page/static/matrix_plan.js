@@ -35,7 +35,7 @@ export function layOut(rows, columns, { size, rowHeight, rowMarks }, room, windo
   const height = whole ? down * counts.rows : down * Math.max(Math.min(counts.rows, Math.floor(part / down)), 1);
   const least = Math.min(1, width / (base * counts.columns), height / (down * counts.rows));
   return {
-    left, top, over, base, ratio: down / base, counts, box: { width, height }, least,
+    left, top, over, base, ratio: down / base, counts: { rows: rows.length, columns: columns.length }, box: { width, height }, least,
     largest: Math.max(1, ENLARGED / base), rowMarks, rowHeight,
   };
 }
@@ -65,7 +65,7 @@ export function planOf(layout, wanted) {
   const fine = base * zoom;
   const across = fine >= 8 ? Math.round(fine) : fine;
   const down = ratio === 1 ? across : across * ratio;
-  const fits = (room, cell, count) => within(Math.floor(room / cell + 0.01), 1, count);
+  const fits = (room, cell, count) => within(Math.floor(room / cell + 0.01), Math.min(count, 1), count);
   const [columnCount, rowCount] = [fits(box.width, across, counts.columns), fits(box.height, down, counts.rows)];
   const row = within(Math.round(wanted.row), 0, counts.rows - rowCount);
   const column = within(Math.round(wanted.column), 0, counts.columns - columnCount);

@@ -1,6 +1,7 @@
 // A map with its controls: which layer, which head, words or tokens. The same in the studio and in a page on
 // disk.
 
+import { SHARES } from "regard/document.js";
 import { h } from "regard/dom.js";
 import { drawMatrix } from "regard/matrix.js";
 import { between, breaksOf, textChoices } from "regard/pairs.js";
@@ -41,7 +42,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   const draw = () => {
     const entry = mapsOf(look).find(({ name }) => name === state.layer);
     element.firstChild.hidden = !entry;
-    if (!entry) return void (note.textContent = "This model has no attention to show.");
+    if (!entry) return void (note.textContent = withoutMaps(look));
     headField.hidden = entry.heads === 1;
     units.disabled = entry.words ?? false;
     units.value = state.words || entry.words ? "words" : "tokens";
@@ -115,6 +116,11 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
   };
   show(look);
   return element;
+}
+
+function withoutMaps(look) {
+  if (!look.has(SHARES)) return "This model has no attention to show.";
+  return "This model weighs words one by one: they are shaded by their weights where it says what it takes the text for.";
 }
 
 function byGroup(maps) {

@@ -1,6 +1,6 @@
 // Training playback: one sentence looked at again and again while a model learnt; a slider goes through time.
 
-import { getJson, getLook, wait, wasLeft } from "regard/api.js";
+import { AGAIN, getJson, getLook, isAway, isGone, wait, wasLeft } from "regard/api.js";
 import { h } from "regard/dom.js";
 import { drawFilm, drawScores } from "regard/playback_pictures.js";
 import { figure } from "regard/text.js";
@@ -39,6 +39,7 @@ export async function show(place, { run, params, signal, keep }) {
       }
     } catch (error) {
       status.fail(error);
+      if (isAway(error)) wait(AGAIN, signal).then(draw, () => null);
     } finally {
       clearTimeout(slow);
     }
@@ -108,7 +109,7 @@ export async function show(place, { run, params, signal, keep }) {
     go(state.index + by);
   }, signal);
   await Promise.all([draw(), scores.follow(address, signal)]);
-  if (run.status === "training") follow(address, steps, time, () => state.index, go, scores, signal);
+  if (run.status === "training") follow({ run, address, status }, steps, time, () => state.index, go, scores, signal);
 }
 
 function startState(steps, probes, params) {
@@ -153,7 +154,7 @@ function store(address, signal) {
 }
 
 // While a run is training, new steps join the slider's end; who stands at the end moves on with it.
-async function follow(address, steps, time, at, go, scores, signal) {
+async function follow({ run, address, status }, steps, time, at, go, scores, signal) {
   while (!signal.aborted) {
     try {
       await wait(FOLLOW, signal);
@@ -165,7 +166,9 @@ async function follow(address, steps, time, at, go, scores, signal) {
       time.input.max = steps.length - 1;
       if (more && last) go(steps.length - 1);
     } catch (error) {
-      if (wasLeft(error)) return; // anything else may be better the next time
+      if (wasLeft(error)) return;
+      if (isGone(error)) return status.say(`The run ${run.name} was deleted.`, true);
+      // anything else may be better the next time
     }
   }
 }

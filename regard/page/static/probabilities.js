@@ -33,10 +33,10 @@ export function drawProbabilities(look, { onPoint = null } = {}) {
   );
 }
 
-// Sum and mean of the log-probabilities of what was written.
+// The log-probabilities of what was written, all together and on average; the end counts as a token.
 export function totals(predictions) {
   const total = predictions.reduce((sum, { probability }) => sum + Math.log(Math.max(probability, 1e-30)), 0);
-  return { total, mean: predictions.length ? Math.exp(total / predictions.length) : NaN };
+  return { total, perToken: predictions.length ? total / predictions.length : NaN };
 }
 
 function chip({ token, probability, rank }, place) {
@@ -44,13 +44,13 @@ function chip({ token, probability, rank }, place) {
   const data = { place, probability: Number(probability.toPrecision(6)) };
   const told = `${readable(token)}, ${percent(probability)}, rank ${rank}`;
   const props = { type: "button", class: "chip", style, dataset: data, "aria-label": told };
-  return h("button", props, readable(token));
+  return h("button", { ...props, dir: "auto" }, readable(token));
 }
 
 function alternatives({ token, probability, rank, best }) {
   const listed = best.some((one) => one.token === token) ? best : [...best, { token, probability }];
   const rows = listed.map((one) => h("li", { class: one.token === token ? "chosen" : "" },
-    h("span", { class: "name" }, readable(one.token)),
+    h("span", { class: "name", dir: "auto" }, readable(one.token)),
     h("span", { class: "bar" }, h("i", { style: { width: `${100 * one.probability}%` } })),
     h("span", { class: "number" }, percent(one.probability))));
   const place = rank === 1 ? "the most probable token here" : `number ${rank} here`;

@@ -33,7 +33,7 @@ export function drawReading({ rows, weights, label = "reading" }) {
   });
   const cut = rows.length > MOST ? `The first ${MOST} of ${rows.length} steps. ` : "";
   return h("figure", { class: "reading", "aria-label": label },
-    h("ol", {}, lines), told,
+    h("ol", { dir: "auto" }, lines), told,
     h("p", { class: "hint" }, cut, "Each line is one step: ", h("b", { class: "now" }, "the word being read"),
       ", and behind the words before it how much it looks at them."));
 }

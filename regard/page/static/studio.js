@@ -16,6 +16,7 @@
 import { AGAIN, getJson, isAway, wait, wasLeft } from "regard/api.js";
 import { onTheme, setTheme, theme } from "regard/colours.js";
 import { clear, h } from "regard/dom.js";
+import { savePictures } from "regard/saving.js";
 
 // Modules by what a view `draws`; each is fetched when it is opened.
 const DRAWN = {
@@ -47,6 +48,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 });
 window.addEventListener("hashchange", () => location.hash !== shown && open(true));
 onTheme(() => open(false));
+savePictures(view);
 const wanted = /[#?&]theme=(light|dark)/.exec(location.hash);
 if (wanted) setTheme(wanted[1]);
 else open(false);

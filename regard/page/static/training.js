@@ -1,7 +1,7 @@
 // One run as it trains: curves of loss and scores, and what it says now. Asks for what is new every two
 // seconds.
 
-import { getJson, wait, wasLeft } from "regard/api.js";
+import { getJson, isGone, wait, wasLeft } from "regard/api.js";
 import { drawCurves } from "regard/curves.js";
 import { h } from "regard/dom.js";
 import { metricName, statusTag } from "regard/runs.js";
@@ -29,6 +29,7 @@ export async function show(place, { run, signal }) {
       if (now.status !== "training") await wait(4 * EVERY, signal); // it may be resumed
     } catch (error) {
       if (wasLeft(error) || signal.aborted) return;
+      if (isGone(error)) return void (page.problem.textContent = `The run ${run.name} was deleted.`);
       page.problem.textContent = error.message;
     }
     if (await wait(EVERY, signal).then(() => false, () => true)) return;
@@ -121,6 +122,6 @@ function sampleOf({ source, output, reference }) {
   const words = same ? [output] : differences(reference, output).filter(({ kind }) => kind !== "gone")
     .flatMap(({ word, kind }) => [kind === "new" ? h("ins", {}, word) : word, " "]);
   return h("div", { class: "sample" },
-    h("p", { class: "soft" }, source), h("p", { class: "large" }, words),
-    same ? null : h("p", { class: "soft" }, "Reference: ", reference));
+    h("p", { class: "soft", dir: "auto" }, source), h("p", { class: "large", dir: "auto" }, words),
+    same ? null : h("p", { class: "soft", dir: "auto" }, "Reference: ", h("bdi", {}, reference)));
 }

@@ -104,7 +104,7 @@ export async function show(place, { run, params, signal, keep }) {
 
 // A box for text that grows with it.
 export function writing(value, placeholder) {
-  const props = { class: "writing", rows: 1, placeholder, spellcheck: "false", autocomplete: "off" };
+  const props = { class: "writing", dir: "auto", rows: 1, placeholder, spellcheck: "false", autocomplete: "off" };
   return h("textarea", { ...props, value });
 }
 
@@ -134,7 +134,7 @@ function showTree(section, { tree, translations, seconds }, onChoose) {
     return section.replaceChildren(h("h2", {}, "What else it considered"), h("p", { class: "hint" }, why));
   }
   const alternatives = tree.hypotheses.map((one, rank) => {
-    const props = { type: "button", class: rank === 0 ? "alternative chosen" : "alternative" };
+    const props = { type: "button", dir: "auto", class: rank === 0 ? "alternative chosen" : "alternative" };
     return h("li", {},
       h("button", { ...props, onclick: () => onChoose(one) }, one.text || NOTHING),
       h("span", { class: "number" }, signed(one.score.toFixed(2))));
@@ -143,7 +143,7 @@ function showTree(section, { tree, translations, seconds }, onChoose) {
     h("h2", {}, "What else it considered"),
     h("p", { class: "hint" },
       `A beam of ${BEAM}, in ${figure(Math.round(1000 * seconds))} ms; a branch is as thick as its token is `,
-      "probable. Choose an end to look at it."),
+      "probable. Numbers are log-probabilities a token, by which translations are ranked. Choose an end to look at it."),
     drawTree(tree, { onChoose }),
     h("ol", { class: "alternatives-list" }, alternatives));
 }

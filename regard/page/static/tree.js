@@ -109,7 +109,7 @@ function ends(tree, nodes, onChoose) {
       "text", { x: node.end + 10, y: node.y, dy: "0.34em" }, signed(hypothesis.score.toFixed(2)),
     );
     const press = onChoose && {
-      role: "button", tabindex: 0, "aria-label": `look at: ${hypothesis.text}`,
+      role: "button", tabindex: 0, "aria-label": `${label.textContent}: look at ${hypothesis.text}`,
       onclick: () => onChoose(hypothesis),
       onkeydown: (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;

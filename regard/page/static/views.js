@@ -1,6 +1,6 @@
 // Small parts that several views share: labelled controls, a line that tells how things stand, values told.
 
-import { AGAIN, isAway, wait, wasLeft } from "regard/api.js";
+import { AGAIN, isAway, isGone, wait, wasLeft } from "regard/api.js";
 import { diverging, shade } from "regard/colours.js";
 import { freshId, h } from "regard/dom.js";
 
@@ -70,7 +70,11 @@ export function statusLine() {
     node.hidden = !text;
   };
   say("");
-  return { node, say, fail: (error) => wasLeft(error) || say(error.message, true) };
+  return { node, say, fail: (error) => wasLeft(error) || say(toldOf(error), true) };
+}
+
+function toldOf(error) {
+  return isGone(error) ? `${error.message.replace(/[.:].*/s, "")}: it was deleted.` : error.message;
 }
 
 // A task of which only the newest counts: a new call stops the old one, and leaving the view stops both. While

@@ -125,7 +125,7 @@ export function bars({
     const data = { place: i, value: String(values[i]) };
     const inside = off ? h("span", { class: "none" }, share ? "" : "−∞") : bar(values[i]);
     return h("li", { class: classes || null, title: `${readable(name)}: ${said}`, dataset: data },
-      h("span", { class: "name" }, readable(name)), h("span", { class: "lane" }, inside, axis()),
+      h("span", { class: "name", dir: "auto" }, readable(name)), h("span", { class: "lane" }, inside, axis()),
       h("span", { class: numbers || share ? "value" : "value sr" }, said));
   });
   return h("ol", { class: "bars", "aria-label": label, tabindex: names.length > 14 ? 0 : null }, rows);
