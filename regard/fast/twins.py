@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from torch import nn
 
+from regard.fast.attention import FastContentKernel, FastDotKernel, FastGeneralKernel
 from regard.fast.dropout import FastDropout
 from regard.fast.layers import (
     FastAdaptedLinear,
@@ -18,9 +19,12 @@ from regard.fast.layers import (
 )
 from regard.fast.pointwise import FastRMSNormalisation, FastRotaryPosition
 from regard.fast.recurrent import FastRecurrentLayers
+from regard.fast.tape import FastIntraLayer
+from regard.nn.attention.dot import ContentKernel, DotKernel, GeneralKernel
 from regard.nn.dropout import Dropout
 from regard.nn.feedforward import MLPLayer
 from regard.nn.heads import LinearOutput, MeanHead, TransformOutput
+from regard.nn.intra import IntraLayer
 from regard.nn.linear import Linear, Matrix
 from regard.nn.lowrank import AdaptedLinear
 from regard.nn.norms import RMSNormalisation
@@ -31,7 +35,11 @@ M = TypeVar("M", bound=nn.Module)
 
 TWINS: dict[type[nn.Module], type[nn.Module]] = {
     AdaptedLinear: FastAdaptedLinear,
+    ContentKernel: FastContentKernel,
+    DotKernel: FastDotKernel,
     Dropout: FastDropout,
+    GeneralKernel: FastGeneralKernel,
+    IntraLayer: FastIntraLayer,
     Linear: FastLinear,
     LinearOutput: FastLinearOutput,
     MLPLayer: FastMLPLayer,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
 
 import regard
 from regard.decoding import Decoding, complete
+from regard.fast import plain, quicken
 from regard.models import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
 from regard.nn.context import Context
 from regard.nn.intra import IntraLayer
@@ -55,8 +58,11 @@ def by_hand(layer: IntraLayer, x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.stack(hidden), torch.stack(rows)
 
 
-def small_layer() -> tuple[IntraLayer, Tensor, Context]:
-    layer = IntraLayer(3, 4).double()
+plain_and_quick = pytest.mark.parametrize("made", [plain, quicken])
+
+
+def small_layer(made: Callable[[IntraLayer], IntraLayer]) -> tuple[IntraLayer, Tensor, Context]:
+    layer = made(IntraLayer(3, 4).double())
     with torch.no_grad():
         for parameter in layer.parameters():
             parameter.normal_(std=0.7)
@@ -67,15 +73,17 @@ def small_layer() -> tuple[IntraLayer, Tensor, Context]:
 # --- the paper --------------------------------------------------------------------------------------------------------
 
 
-def test_a_layer_computes_the_papers_equations() -> None:
-    layer, x, context = small_layer()
+@plain_and_quick
+def test_a_layer_computes_the_papers_equations(made: Callable[[IntraLayer], IntraLayer]) -> None:
+    layer, x, context = small_layer(made)
     found = layer(x, context)
     for row in range(2):
         torch.testing.assert_close(found[row], by_hand(layer, x[row])[0])
 
 
-def test_its_gradient_is_that_of_the_equations() -> None:
-    layer, x, context = small_layer()
+@plain_and_quick
+def test_its_gradient_is_that_of_the_equations(made: Callable[[IntraLayer], IntraLayer]) -> None:
+    layer, x, context = small_layer(made)
     x.requires_grad_()
     toward = torch.randn(2, 5, 4, dtype=torch.double)
     inputs = [x, *layer.parameters()]
@@ -85,8 +93,9 @@ def test_its_gradient_is_that_of_the_equations() -> None:
         torch.testing.assert_close(one, other)
 
 
-def test_its_gradient_is_that_of_differences() -> None:
-    layer, x, context = small_layer()
+@plain_and_quick
+def test_its_gradient_is_that_of_differences(made: Callable[[IntraLayer], IntraLayer]) -> None:
+    layer, x, context = small_layer(made)
     names = [name for name, _ in layer.named_parameters()]
 
     def run(x: Tensor, *weights: Tensor) -> Tensor:

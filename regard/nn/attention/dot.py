@@ -45,14 +45,9 @@ class DotKernel(Kernel):
         return q
 
     def mix(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
-        # Shaw's values need the weights; PyTorch's fused attention on a CPU has no dropout.
-        if self.position.values is not None or (self.dropout.active and q.device.type == "cpu"):
+        if self.position.values is not None:  # Shaw's values need the weights
             return super().mix(q, k, v, context)
-        q = self.turned(q)
-        if q.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
-            with torch.autocast("cpu", enabled=False):  # in bf16 its gradient takes ten times as long there
-                return self.fused(q.float(), k.float(), v.float(), context)
-        return self.fused(q, k, v, context)
+        return self.fused(self.turned(q), k, v, context)
 
     def fused(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
         """By PyTorch's fused attention; q and k are as the score wants them."""
