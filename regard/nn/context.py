@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import ConfigError
+from regard.nn.around import Around
 from regard.nn.cache import Cache, unchanged
 from regard.nn.geometry import Geometry
 from regard.nn.masks import Mask
@@ -96,9 +96,9 @@ class Gathering:
     losses: Losses
 
 
-watchers: ContextVar[tuple[Watcher, ...]] = ContextVar("watchers", default=())
-silences: ContextVar[tuple[Silence, ...]] = ContextVar("silences", default=())
-gatherings: ContextVar[tuple[Gathering, ...]] = ContextVar("gatherings", default=())
+watchers: Around[Watcher] = Around("watchers")
+silences: Around[Silence] = Around("silences")
+gatherings: Around[Gathering] = Around("gatherings")
 
 
 def watcher_of(model: nn.Module) -> Watcher | None:
@@ -179,7 +179,7 @@ class Context:
     name: str = ""
     watcher: Watcher | None = None
     silence: Silence | None = None
-    losses: Losses = field(default_factory=Losses)
+    losses: Losses = field(default_factory=lambda: Losses())  # noqa: PLW0108  (which `torch.compile` can trace)
     samples: dict[str, Tensor] = field(default_factory=dict)
 
     @classmethod

@@ -32,11 +32,8 @@ IGNORED = -100  # the label of what is not a real word
 def gathering(model: nn.Module) -> Iterator[Losses]:
     """Gather what the layers of a model add to the loss while the block runs, in this thread."""
     losses = Losses()
-    token = gatherings.set((*gatherings.get(), Gathering(model, losses)))
-    try:
+    with gatherings.add(Gathering(model, losses)):
         yield losses
-    finally:
-        gatherings.reset(token)
 
 
 @torch.no_grad()

@@ -68,11 +68,8 @@ def watch(model: nn.Module, *layers: str, notes: Iterable[str] = ()) -> Iterator
         if not fnmatch.filter(names, pattern):
             raise Error(f"no attention layer is called {pattern!r}: {nearest(pattern, names)}")
     seen = Seen(model, *layers, notes=notes)
-    token = watchers.set((*watchers.get(), seen))
-    try:
+    with watchers.add(seen):
         yield seen
-    finally:
-        watchers.reset(token)
 
 
 @contextmanager
@@ -85,11 +82,8 @@ def silenced(model: nn.Module, heads: Mapping[str, Collection[int]]) -> Iterator
     for name in heads:
         if name not in names:
             raise Error(f"no attention layer is called {name!r}: {nearest(name, names)}")
-    token = silences.set((*silences.get(), Silence(model, heads)))
-    try:
+    with silences.add(Silence(model, heads)):
         yield
-    finally:
-        silences.reset(token)
 
 
 def observed(model: nn.Module) -> bool:

@@ -44,11 +44,8 @@ class Stopper:
         """
         from regard.nn.context import watchers
 
-        token = watchers.set((*watchers.get(), _Asking(model, self.check)))
-        try:
+        with watchers.add(_Asking(model, self.check)):
             yield
-        finally:
-            watchers.reset(token)
 
 
 class _Asking:
