@@ -23,9 +23,8 @@ from benchmarks.table import markdown
 from regard.checkpoint import Run, read_tensors
 from regard.config import change
 from regard.tasks.language.task import LanguageModelling
-from regard.training.loop import Trainer
 from regard.training.recipes import make_recipe
-from regard.training.session import Recipe, start
+from regard.training.session import Recipe, make_trainer, start
 
 DATA = {"train": {"name": "tinyshakespeare"}, "valid": {"name": "tinyshakespeare", "split": "valid"}}
 PRESETS = {"writer": "Transformer", "lstm-writer": "LSTM", "lstmn-writer": "LSTMN"}
@@ -46,7 +45,7 @@ def seconds_a_step(recipe: Recipe, folder: Path) -> float:
     assert isinstance(recipe.task, LanguageModelling)
     task = recipe.task.open(folder, lambda _: None)
     fitted = replace(recipe, model=task.fit(recipe.model))
-    trainer = Trainer(Run(folder), task, fitted.model.build().train(), recipe.training, lambda _: None)
+    trainer = make_trainer(Run(folder), task, fitted.model.build().train(), recipe.training, lambda _: None)
     batches = trainer.batches.epoch(0)
     for batch in batches[:WARM]:
         trainer.step([batch])

@@ -38,6 +38,7 @@ from regard.tasks.base import Validation
 from regard.tasks.language.task import LanguageTask
 from regard.training.loop import Trainer
 from regard.training.recipes import make_recipe
+from regard.training.session import make_trainer
 
 RECIPES = Path(__file__).parent.parent / "recipes"
 QUICK, LONG = RECIPES / "tinyshakespeare-char-quick.yaml", RECIPES / "tinyshakespeare-char.yaml"
@@ -138,7 +139,7 @@ def trainer(path: Path, folder: Path, changes: dict[str, Any], listen: Any) -> T
     torch.manual_seed(recipe.training.seed)
     task = Estimated(recipe.task, folder, lambda _: None)  # type: ignore[arg-type]
     model = replace(recipe, model=task.fit(recipe.model)).model.build().train()
-    return Trainer(Run(folder), task, model, recipe.training, listen)
+    return make_trainer(Run(folder), task, model, recipe.training, listen)
 
 
 def seconds_a_step(recipe: Path, folder: Path) -> float:

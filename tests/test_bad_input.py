@@ -232,9 +232,12 @@ def test_what_is_no_run_is_not_resumed(regard: Say, tmp_path: Path) -> None:
     before = contents(tmp_path)
     resume = ("train", "translate", "--resume", "--run")
     assert "is no run folder: it has no config.json" in sentence(regard(*resume, tmp_path / "mine"))
-    assert "there is no run folder" in sentence(regard(*resume, tmp_path / "nowhere"))
+    said = sentence(regard(*resume, tmp_path / "nowhere"))
+    assert (
+        f"there is no run in {tmp_path / 'nowhere'} to go on with, and none can begin: no examples were given" in said
+    )
     assert contents(tmp_path) == before
-    assert not (tmp_path / "nowhere").exists()
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_command_is_given_again_with_resume(regard: Say, files: Files) -> None:
@@ -244,11 +247,53 @@ def test_a_command_is_given_again_with_resume(regard: Say, files: Files) -> None
     assert (code, "resumed at step 2" in err) == (0, True)
 
 
-@pytest.mark.parametrize("words", [["--train", "other.tsv"], ["--preset", "transformer-base"], ["--dropout", "0.9"]])
-def test_what_decides_a_run_cannot_be_changed_when_it_is_resumed(regard: Say, toy: Toy, words: list[str]) -> None:
+def test_resuming_a_run_that_does_not_exist_begins_it(regard: Say, files: Files) -> None:
+    assert regard(*files.words("--max-steps", "2"), "--resume")[0] == 0
+    code, _, err = regard(*files.words("--max-steps", "3"), "--resume")
+    assert (code, "resumed at step 2" in err) == (0, True)
+
+
+PRESET = "--tokenizer word --preset bahdanau-2015 --width 16 --hidden 16 --model.reader.kernel.hidden 8".split()
+
+
+def test_a_command_with_a_preset_or_a_file_is_given_again_with_resume(regard: Say, files: Files) -> None:
+    recipe = files.folder / "mine.yaml"
+    recipe.write_text("preset: bahdanau-2015\nmodel: {width: 16, hidden: 16}\ntraining: {max_steps: 9, clip: 0.5}\n")
+    for name, made in (("preset", PRESET), ("file", ["--config", recipe, "--tokenizer", "word"])):
+        files.run = files.folder / name
+        words = [*files.words("--max-steps", "2"), *made]
+        for end in ("2", "3"):
+            code, _, err = regard(*words, "--max-steps", end, "--resume")
+            assert code == 0, err
+        assert "resumed at step 2" in err
+    before = contents(files.run)
+    recipe.write_text(recipe.read_text().replace("0.5", "0.7"))
+    said = sentence(regard(*words, "--resume"))
+    assert "option --config cannot be changed when resuming: training.clip is 0.5 in" in said
+    assert "and 0.7 here" in said
+    assert contents(files.run) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--train", "other.tsv"], "task.train.file is {train} in {run}, and other.tsv here"),
+        (["--data", "phrasebook"], "task.train.name is None in {run}, and phrasebook here"),
+        (["--preset", "transformer-base"], "model.width is 32 in {run}, and 512 here"),
+        (["--dropout", "0.9"], "model.embedding.dropout is 0.0 in {run}, and 0.9 here"),
+        (["--from", "elsewhere"], "the run to begin from is None in {run}, and elsewhere here"),
+        (["--frozen"], "frozen is False in {run}, and True here"),
+        (["--batch-tokens", "500"], "training.batch_tokens is 600 in {run}, and 500 here"),
+    ],
+    ids=str,
+)
+def test_what_decides_a_run_cannot_be_changed_when_it_is_resumed(
+    regard: Say, toy: Toy, words: list[str], told: str
+) -> None:
     before = contents(toy.good)
     said = sentence(regard("train", "translate", "--run", toy.good, "--resume", *words))
     assert f"option {words[0]} cannot be changed when resuming" in said
+    assert told.format(run=toy.good, train=toy.file("train.tsv")) in said
     assert contents(toy.good) == before
 
 

@@ -14,7 +14,7 @@ from regard.checkpoint import RunError
 from regard.config import ConfigError
 from regard.data.files import DataError
 from regard.errors import FileError, reading, writing
-from regard.training.loop import TrainingError
+from regard.training.health import TrainingError
 from tests.conftest import Say
 from tests.test_bad_input import QUICK, sentence
 from tests.toy import Toy

@@ -105,8 +105,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Error as error:
         print(f"regard {options.verb}: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as error:
+        code: int = getattr(error, "exit_code", 130)  # a training may have been told by another signal
+        return code
     except Exception as error:
         if why := lacking(error):
             print(f"regard {options.verb}: {why}", file=sys.stderr)

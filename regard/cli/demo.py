@@ -36,14 +36,14 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.metrics.translations import bleu, chrf
     from regard.tasks.writing.alignment import error_rate
     from regard.tasks.writing.translation import load_translator
-    from regard.training.records import interrupted
     from regard.training.session import start
+    from regard.training.signals import Interrupted
 
-    folder = Run(options.run)
-    progress = start(folder, change(recipe(), read_changes(rest)), overwrite=True)
-    if interrupted(folder.metrics_path):
-        print(stopped(progress.step, f"{called()} train translate --run {options.run}"))
-        return
+    try:
+        start(Run(options.run), change(recipe(), read_changes(rest)), overwrite=True)
+    except Interrupted as stop:
+        print(stopped(stop, f"{called()} train translate --run {options.run} --resume"))
+        raise
     translator = load_translator(options.run)
     test = list(open_data("phrasebook", "en-fr", "test", TEST_SENTENCES))
     found = translator.texts([pair.source for pair in test], Decoding(beam=4))
@@ -72,10 +72,10 @@ def recipe() -> Any:
     from regard.data.examples import PairData
     from regard.tasks.writing.translation import Translation
     from regard.training.averaging import Exponential
-    from regard.training.loop import Training
     from regard.training.optimisers import MuonAndAdamW
     from regard.training.schedules import StableDecay
     from regard.training.session import Recipe
+    from regard.training.settings import Training
     from regard.zoo import get
 
     data = PairData(name="phrasebook", languages="en-fr", split="train", count=TRAINING_PAIRS)

@@ -12,12 +12,13 @@ from regard.errors import Error
 from regard.tasks import OBJECTIVES, TASKS
 
 if TYPE_CHECKING:
+    from regard.checkpoint import Run
     from regard.training.session import Recipe
+    from regard.training.signals import Interrupted
+    from regard.training.state import Progress
 
 FILES = {"train": "training", "valid": "validation"}  # options, and what their examples are for
 RATES_SHOWN = 15
-MADE_OF = ("preset", "config", "initial", "frozen")  # options that a recipe is made of, which does not name them
-DATA = (*(name + side for name in FILES for side in ("", "_source", "_target")), "data", "languages", "columns")
 
 
 def add(verbs: Any) -> None:
@@ -79,7 +80,8 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
     verb.add_argument(
         "--resume",
         action="store_true",
-        help="continue a run that was stopped; --max-steps, --max-minutes and the like change when it ends",
+        help="continue the run in DIR, or begin it where there is none; the command that began it can be given again; "
+        "--max-steps, --max-minutes and --patience change when it ends",
     )
     verb.add_argument(
         "--seeds",
@@ -113,40 +115,58 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     check_verb(options.verb, options.task)
     from regard.checkpoint import Run
-    from regard.training.recipes import make_recipe
-    from regard.training.records import figure, interrupted, validated
     from regard.training.session import resume, start
+    from regard.training.signals import Interrupted
 
-    folder = Run(options.run)
     if options.find_rate and (options.seeds or options.resume):
         other = "--seeds" if options.seeds else "--resume"
         raise Error(f"--find-rate keeps nothing of what it trains: give it without {other}")
-    if options.resume and options.seeds:
-        raise Error("--seeds continues the runs that are there by itself: give the command again without --resume")
-    if options.resume:
-        progress = resume(folder, moved_ends(options, rest))
-    else:
-        columns = options.columns.split(",") if options.columns else None
-        data = {name: fields for name in FILES if (fields := named_data(options, name, columns))}
-        begin = {"run": options.initial} if getattr(options, "initial", None) else None
-        changes = read_changes(rest)
-        if getattr(options, "frozen", None):
-            changes["frozen"] = True
-        recipe = make_recipe(options.task, data, options.preset, options.config, changes, begin)
-        if options.find_rate:
-            print(rates_table(recipe, options.find_rate))
-            return
-        if options.seeds:
-            print(seeds_table(options, recipe))
-            return
-        progress = start(folder, recipe)
-    if progress.best is None or interrupted(folder.metrics_path):
-        print(stopped(progress.step, f"regard {options.verb} {options.task} --run {options.run}"))
-    if progress.best is None:
-        return
-    reached = validated(folder.metrics_path, progress.best_step)  # by the weights that are kept, not by the last ones
-    metrics = "  ".join(f"{name} {figure(value)}" for name, value in reached.items())
-    print(f"{options.run}: best at step {progress.best_step:,} of {progress.step:,}  {metrics}")
+    folder = Run(options.run)
+    command = f"regard {options.verb} {options.task} --run {options.run} --resume"
+    try:
+        if options.resume and folder.exists() and not options.seeds:
+            progress = resume(folder, moved_ends(options, rest))
+        else:
+            recipe = asked(options, rest)
+            if options.find_rate:
+                print(rates_table(recipe, options.find_rate))
+                return
+            if options.seeds:
+                command = "the same command"
+                print(seeds_table(options, recipe))
+                return
+            progress = start(folder, recipe)
+    except Interrupted as stop:
+        print(stopped(stop, command))
+        if stop.progress is not None and not options.seeds:
+            print(reached(folder, stop.progress))
+        raise
+    print(reached(folder, progress))
+
+
+def asked(options: argparse.Namespace, rest: list[str]) -> Recipe:
+    """The recipe of a new run."""
+    from regard.training.recipes import make_recipe
+
+    begin = {"run": options.initial} if getattr(options, "initial", None) else None
+    changes = read_changes(rest)
+    if getattr(options, "frozen", None):
+        changes["frozen"] = True
+    try:
+        return make_recipe(options.task, data_of(options), options.preset, options.config, changes, begin)
+    except Error as error:
+        if options.resume and not options.seeds:
+            raise Error(f"there is no run in {options.run} to go on with, and none can begin: {error}") from None
+        raise
+
+
+def reached(folder: Run, progress: Progress) -> str:
+    """What the weights reached that are kept, which need not be the last ones."""
+    from regard.training.records import figure, validated
+
+    metrics = validated(folder.metrics_path, progress.best_step)
+    told = "  ".join(f"{name} {figure(value)}" for name, value in metrics.items())
+    return f"{folder.path}: best at step {progress.best_step:,} of {progress.step:,}  {told}"
 
 
 def check_verb(verb: str, task: str) -> None:
@@ -157,51 +177,48 @@ def check_verb(verb: str, task: str) -> None:
         raise Error(f"{task!r} is no task of `regard {verb}`: it is `regard {other} {task}`")
 
 
-def stopped(step: int, command: str) -> str:
+def stopped(stop: Interrupted, command: str) -> str:
     """What is said of a run that was told to end."""
-    return f"stopped at step {step:,}; go on with: {command} --resume"
+    when = "at once; what was saved before is kept" if stop.progress is None else f"at step {stop.progress.step:,}"
+    return f"stopped {when}; go on with: {command}"
 
 
 def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
-    """The limits that a resumed run is given; all else that decides it cannot be changed, its task neither. What is
-    given once more as it was is no change."""
+    """The limits that a resumed run is given. All else that decides it cannot be changed, its task neither; options
+    that say what its recipe says already are taken, so that a command can be given again."""
     from regard.checkpoint import Run
-    from regard.config import change
+    from regard.training.repeated import first_difference
     from regard.training.session import LIMITS, read_recipe
 
-    kind = Run(options.run).section("task").get("kind")
+    run = Run(options.run)
+    kind = run.section("task").get("kind")
     if kind != options.task:
         verb = "pretrain" if kind in OBJECTIVES else "train"
         raise Error(f"{options.run} is a run of the task {kind!r}: go on with regard {verb} {kind} --resume")
-    recipe, changes = read_recipe(Run(options.run)), read_changes(rest)
-    limits = {name: value for name, value in changes.items() if name in LIMITS}
-    fixed = [*other_data(options, recipe), *(name for name in MADE_OF if getattr(options, name, None) is not None)]
-    fixed += [name for name, value in changes.items() if name not in limits and change(recipe, {name: value}) != recipe]
-    if fixed:
-        first, known = (", ".join(map(written, names)) for names in (fixed[:1], LIMITS))
+    changes = read_changes(rest)
+    limits = {name: changes.pop(name) for name in LIMITS if name in changes}
+    begin, frozen = getattr(options, "initial", None), getattr(options, "frozen", None)
+    found = first_difference(
+        read_recipe(run), data_of(options), options.preset, options.config, changes, begin, bool(frozen)
+    )
+    if found is not None:
+        known = ", ".join(map(written, LIMITS))
         raise Error(
-            f"option {first} cannot be changed when resuming, because the recipe of the run fixes it: leave it out; "
-            f"{known} can be changed"
+            f"option {written(found.option)} cannot be changed when resuming: {found.field} is {found.there} in "
+            f"{options.run}, and {found.here} here; leave it out, or choose another folder; {known} can be changed"
         )
     return limits
 
 
-def other_data(options: argparse.Namespace, recipe: Recipe) -> list[str]:
-    """The options that name examples, where they are others than those of a run."""
-    from regard.config import to_dict
-
+def data_of(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """The fields of the task's data that the options name, by part."""
     columns = options.columns.split(",") if options.columns else None
-    known = to_dict(recipe.task)
-    for name in FILES:
-        fields = named_data(options, name, columns)
-        if any((known.get(name) or {}).get(key) != value for key, value in fields.items()):
-            return [option for option in DATA if getattr(options, option, None) is not None]
-    return []
+    return {name: fields for name in FILES if (fields := named_data(options, name, columns))}
 
 
 def written(name: str) -> str:
     """An option as it is typed."""
-    return "--from" if name == "initial" else f"--{name.replace('_', '-')}"
+    return f"--{name.replace('_', '-')}"
 
 
 def seeds_table(options: argparse.Namespace, recipe: Recipe) -> str:
@@ -210,8 +227,6 @@ def seeds_table(options: argparse.Namespace, recipe: Recipe) -> str:
     from regard.training.seeds import several
 
     found = several(Path(options.run), recipe, options.seeds)
-    if found is None:
-        return "stopped; give the same command again to go on"
     lines = [
         f"{name} {figure(one.mean)} ± {figure(one.deviation)}  ({' '.join(map(figure, one.values))})"
         for name, one in found.items()

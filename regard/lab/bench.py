@@ -15,6 +15,7 @@ from regard.config import to_dict
 from regard.errors import reading
 from regard.lab.experiment import Experiment, ExperimentResult, Result, Say, Trial
 from regard.lab.report import write_report
+from regard.training.place import Place
 
 CONFIG, RESULT, RESULTS = "config.json", "result.json", "results.json"
 
@@ -25,6 +26,7 @@ def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> 
     A folder that was begun with other options is refused, unless `fresh` says that it may be replaced.
     """
     begin(experiment, folder, fresh)
+    held = Place(folder)
     trials = interleaved(experiment.trials(folder, say))
     missing = [trial for trial in trials if not (folder / "trials" / trial.name / RESULT).exists()]
     results: dict[str, list[Result]] = {}
@@ -35,11 +37,14 @@ def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> 
             left = remaining([one.contestant for one in missing[missing.index(trial) :]], took)
             say(f"trial {number} of {len(trials)}: {trial.contestant}, seed {trial.seed}{left}")
             begun = time.monotonic()
-            write_text(place / RESULT, json.dumps(trial.run(place)) + "\n")
+            result = trial.run(place)
+            held.check()
+            write_text(place / RESULT, json.dumps(result) + "\n")
             took[trial.contestant] = time.monotonic() - begun
             shutil.rmtree(Run(place).checkpoints_path, ignore_errors=True)  # what is finished is never resumed
         results.setdefault(trial.contestant, []).append(read_json(place / RESULT))
     outcome = experiment.outcome(results)
+    held.check()
     whole = {"experiment": to_dict(experiment), "conclusions": list(outcome.conclusions), **outcome.values}
     write_text(folder / RESULTS, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
     write_report(experiment, outcome, folder)

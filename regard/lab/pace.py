@@ -12,11 +12,14 @@ from statistics import mean
 import torch
 
 from regard.checkpoint import Run, read_json, write_text
-from regard.fast import choose_device
+from regard.fast import choose_device, quicken
 from regard.lab.experiment import Say
 from regard.models import ModelConfig
 from regard.tasks.base import Task
-from regard.training.loop import Trainer, Training
+from regard.training.loop import Trainer
+from regard.training.records import ignore
+from regard.training.settings import Training
+from regard.training.strategy import Alone
 
 STEPS, ROUNDS = 6, 4  # so many steps, so many times
 
@@ -35,14 +38,13 @@ def paces(
         return read_json(path), 1.0
     say("timing a few steps of each contestant")
     trainers = {}
+    batches = task.batches(training.batch_tokens, training.seed)
     device = choose_device(training.device)
     for name, model in models.items():
         torch.manual_seed(training.seed)
-        trainers[name] = Trainer(
-            Run(path.parent), task, model.build().to(device).train(), training, lambda record: None
-        )
-    batches = task.batches(training.batch_tokens, training.seed).iterate()
-    chosen = [indices for _, _, indices in islice(batches, STEPS)]
+        built = quicken(model.build().to(device).train())
+        trainers[name] = Trainer(Run(path.parent), task, built, training, batches, Alone(), ignore)
+    chosen = [indices for _, _, indices in islice(batches.iterate(), STEPS)]
     worked: dict[str, list[float]] = {name: [] for name in models}
     took: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(ROUNDS):

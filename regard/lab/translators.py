@@ -27,11 +27,11 @@ from regard.models import ModelConfig
 from regard.tasks.writing.translation import Translation, load_translator
 from regard.tasks.writing.translator import Translator
 from regard.training.averaging import Exponential
-from regard.training.loop import Training
 from regard.training.optimisers import MuonAndAdamW
 from regard.training.records import Record, read_records
 from regard.training.schedules import StableDecay
 from regard.training.session import Recipe, resume, write_recipe
+from regard.training.settings import Training
 
 SAVED, APART = 4, 50  # times while a trial trains, and so many steps apart
 FEWEST = 10  # steps of a trial
@@ -160,8 +160,6 @@ class Translators(Experiment):
             shutil.copy(shared / "tokenizer.json", place)
             write_recipe(run, Recipe(self.task(shared), model, self.training(seed, steps)))
         progress = resume(run)
-        if progress.step < steps:  # stopped by the user, with a checkpoint
-            raise KeyboardInterrupt
         translator = load_translator(place)
         found = translator.texts([pair.source for pair in self.test], Decoding(), batch=64)
         write_translations(place / "translations.jsonl", self.test, found)

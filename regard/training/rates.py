@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import torch
 
@@ -15,7 +15,7 @@ from regard.checkpoint import Run
 from regard.fast import choose_device
 from regard.training.loop import Trainer
 from regard.training.schedules import Rise
-from regard.training.session import Recipe, begin
+from regard.training.session import Recipe, begin, make_trainer
 
 SMOOTH = 0.9  # of the loss before, in the loss that is judged
 BROKEN = 1.3  # times the lowest loss
@@ -42,11 +42,11 @@ class Advice:
 def find_rate(recipe: Recipe, steps: int, say: Callable[[str], None]) -> Advice:
     """Train for a few steps at rising rates; nothing is kept."""
     with TemporaryDirectory(prefix="regard-rates-") as folder:
-        trials = list(rising(recipe, steps, Path(folder) / "run", say))
-    lowest = min(trials, key=lambda trial: trial.smooth)
+        found = list(rising(recipe, steps, Path(folder) / "run", say))
+    lowest = min(found, key=lambda trial: trial.smooth)
     optimiser = recipe.training.optimiser
     named = [field.name for field in fields(optimiser) if field.name.endswith("rate")]
-    return Advice(trials, {name: getattr(optimiser, name) * lowest.factor / BELOW for name in named})
+    return Advice(found, {name: getattr(optimiser, name) * lowest.factor / BELOW for name in named})
 
 
 def rising(recipe: Recipe, steps: int, folder: Path, say: Callable[[str], None]) -> Iterator[RateTrial]:
@@ -55,7 +55,13 @@ def rising(recipe: Recipe, steps: int, folder: Path, say: Callable[[str], None])
     torch.manual_seed(training.seed)
     folder.mkdir()
     task, recipe, model = begin(Run(folder), replace(recipe, training=training), say)
-    trainer = Trainer(Run(folder), task, model.to(choose_device(training.device)).train(), training, ignore)
+    trainer = make_trainer(Run(folder), task, model.to(choose_device(training.device)).train(), training)
+    with closing(trainer.strategy):
+        yield from trials(trainer, steps, say)
+
+
+def trials(trainer: Trainer, steps: int, say: Callable[[str], None]) -> Iterator[RateTrial]:
+    schedule = trainer.config.schedule
     smooth, best, weight = 0.0, math.inf, 0.0
     for step, (_, _, groups) in zip(range(1, steps + 1), trainer.steps(), strict=False):
         total, count = trainer.step(groups)
@@ -64,10 +70,6 @@ def rising(recipe: Recipe, steps: int, folder: Path, say: Callable[[str], None])
         if not math.isfinite(loss) or (step > steps // 10 and smooth / weight > BROKEN * best):
             return
         best = min(best, smooth / weight)
-        yield RateTrial(training.schedule.factor(step, steps), loss, smooth / weight)
+        yield RateTrial(schedule.factor(step, steps), loss, smooth / weight)
         if step % 10 == 0:
-            say(f"rate × {training.schedule.factor(step, steps):.3g}: loss {smooth / weight:.3f}")
-
-
-def ignore(record: Any) -> None:
-    """A trial tells nobody of its steps."""
+            say(f"rate × {schedule.factor(step, steps):.3g}: loss {smooth / weight:.3f}")

@@ -29,11 +29,11 @@ from regard.tasks import OBJECTIVES
 from regard.tasks.base import TaskConfig
 from regard.tasks.tuning import tuning
 from regard.training.initial import Initial, reader_of, text_model_of
-from regard.training.loop import Training
 from regard.training.optimisers import MuonAndAdamW
 from regard.training.records import validated
 from regard.training.schedules import StableDecay
 from regard.training.session import Recipe, start
+from regard.training.settings import Training
 from regard.zoo import get
 
 Where = str | Path | tuple[str, str] | Mapping[str, Any]

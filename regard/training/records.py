@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
@@ -15,6 +15,10 @@ from regard.runfolder import write_text
 Record = dict[str, Any]  # {"event": "step" | "validation" | …, "step": int, …} with JSON values only
 Listen = Callable[[Record], None]
 INTERRUPTED = "interrupted"  # why a run ended that was told to
+
+
+def ignore(record: Record) -> None:
+    """Listens to a training that tells nobody of its steps."""
 
 
 class Output(Protocol):
@@ -63,10 +67,12 @@ def validated(path: Path, step: int) -> dict[str, float]:
     return next((dict(one["metrics"]) for one in found), {})
 
 
-def interrupted(path: Path) -> bool:
-    """Whether the last training of a run was stopped before its end."""
-    ends = [record for record in read_records(path) if record["event"] == "end"]
-    return bool(ends) and ends[-1]["reason"] == INTERRUPTED
+def kept(validations: Sequence[Record]) -> Record:
+    """The validation of the weights that a run keeps, which need not be the last one."""
+    last = validations[-1]
+    if "best_step" not in last:  # as earlier versions recorded it: a tie went to the first
+        return next(one for one in validations if one["best"] == last["best"])
+    return next(one for one in validations if one["step"] == last["best_step"])
 
 
 class TensorBoard:

@@ -9,7 +9,7 @@ from regard.checkpoint import Run, read_text, write_text
 from regard.page.html import page
 from regard.page.records import Card, Cards, Code, Element, Folded, LineChart, Numbers, Section, Series, Table
 from regard.tasks import OBJECTIVES
-from regard.training.records import Record, duration, figure, read_records
+from regard.training.records import Record, duration, figure, kept, read_records
 
 APART = 4  # times the height of another: then two curves do not share a picture
 
@@ -33,9 +33,9 @@ def summary(records: Sequence[Record], validations: Sequence[Record]) -> list[El
     if not validations:
         return []
     last, steps = validations[-1], [record for record in records if record["event"] == "step"]
-    kept = next(record for record in validations if record["best"] == last["best"])
-    values = {name: figure(value) for name, value in kept["metrics"].items()}
-    values["steps"] = f"{last['step']:,}" if kept is last else f"{kept['step']:,} of {last['step']:,}"
+    best = kept(validations)
+    values = {name: figure(value) for name, value in best["metrics"].items()}
+    values["steps"] = f"{last['step']:,}" if best is last else f"{best['step']:,} of {last['step']:,}"
     values["training time"] = duration(last["seconds"])
     if steps:
         speeds = sorted(record["tokens_per_second"] for record in steps)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from regard.checkpoint import Run, RunError, read_json, write_text
 from regard.config import change, leaves, to_dict
-from regard.training.records import read_records
+from regard.training.place import Place
+from regard.training.records import INTERRUPTED, kept, read_records
 from regard.training.session import Recipe, resume, start
 
 SUMMARY, RECIPE = "seeds.json", "recipe.json"
 SEED = "training.seed"
-INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -33,28 +32,26 @@ class Spread:
         return statistics.stdev(self.values) if len(self.values) > 1 else 0.0
 
 
-def several(folder: Path, recipe: Recipe, count: int) -> dict[str, Spread] | None:
-    """Train a run for each of `count` seeds, from the recipe's on, into FOLDER/seed-1 and so on.
-
-    A run that is there is gone on with, or kept where it is done. What they reached by metric; None where the training
-    was interrupted.
-    """
+def several(folder: Path, recipe: Recipe, count: int) -> dict[str, Spread]:
+    """Train a run for each of `count` seeds, from the recipe's on, into FOLDER/seed-1 and so on; what they reached, by
+    metric. A run that is there is gone on with, or kept where it is done."""
     check_folder(folder, recipe)
+    place = Place(folder)
     first = recipe.training.seed
     runs = [Run(folder / f"seed-{seed}") for seed in range(first, first + count)]
     for seed, run in enumerate(runs, first):
+        place.check()
         wanted = change(recipe, {SEED: seed})
         if not run.exists():
             start(run, wanted)
         elif ending(run) in (None, INTERRUPTED):
             resume(run)
-        if ending(run) == INTERRUPTED:
-            return None
-    reached = [best_of(run, recipe) for run in runs]
+    reached = [best_of(run) for run in runs]
     found = {
         name: Spread(tuple(one[name] for one in reached)) for name in recipe.task.metrics if name in reached[0]
     }  # of a task with several kinds of data, those of this one
     record = {name: {"mean": s.mean, "deviation": s.deviation, "values": s.values} for name, s in found.items()}
+    place.check()
     write_text(folder / SUMMARY, json.dumps({"seeds": [first, first + count - 1], **record}, indent=2) + "\n")
     return found
 
@@ -84,13 +81,9 @@ def ending(run: Run) -> str | None:
     return str(last["reason"]) if last.get("event") == "end" else None
 
 
-def best_of(run: Run, recipe: Recipe) -> dict[str, float]:
+def best_of(run: Run) -> dict[str, float]:
     """The metrics of the validation that chose the run's weights."""
-    metrics = recipe.task.metrics
-    seen: Sequence[dict[str, float]] = [
-        record["metrics"] for record in read_records(run.metrics_path) if record["event"] == "validation"
-    ]
+    seen = [record for record in read_records(run.metrics_path) if record["event"] == "validation"]
     if not seen:
         raise RunError(f"{run.path} was never validated: give it more steps, or validate more often")
-    metric = recipe.training.metric or next(name for name in metrics if name in seen[0])
-    return max(seen, key=lambda found: found[metric] if metrics[metric] else -found[metric])
+    return dict(kept(seen)["metrics"])

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,24 +18,31 @@ from regard.checkpoint import (
     TOKENS,
     Run,
     RunError,
-    check_tensors,
     load_tokenizer,
     put_weights,
     read_tensors,
     write_text,
 )
 from regard.config import Config, ConfigError, change, fields_of, from_dict, nearest, needs, to_dict
+from regard.data.batches import Batches
 from regard.data.growing import begun
 from regard.errors import Error
-from regard.fast import choose_device, quicken
+from regard.fast import choose_device, plain, quicken
 from regard.models import Model, ModelConfig
+from regard.nn.block import StackLayers
 from regard.nn.lowrank import merge
 from regard.tasks.base import Say, Task, TaskConfig
+from regard.training.forked import Forked, shares_of
 from regard.training.heads import solve_head
 from regard.training.initial import Initial, freeze, slow_down, take_tokenizer, take_weights
-from regard.training.loop import Progress, Trainer, Training, read_progress
-from regard.training.records import JsonLines, Output, Record, TensorBoard, progress
+from regard.training.loop import Trainer
+from regard.training.place import Place
+from regard.training.records import JsonLines, Listen, Output, Record, TensorBoard, ignore, progress
 from regard.training.report import write_report
+from regard.training.settings import Training
+from regard.training.signals import interruptible
+from regard.training.state import Progress, newest_whole
+from regard.training.strategy import Alone, Strategy
 
 LIMITS = ("max_steps", "max_minutes", "patience")  # what ends a run
 
@@ -71,9 +74,11 @@ def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
         check_replaceable(run, recipe)
         shutil.rmtree(run.path)
     write_recipe(run, recipe)  # at once, so that a run can be resumed that was stopped while preparing
+    place = Place(run.path)
     try:
         return _train(run, recipe, resume=None)
     except Error as error:
+        place.check()  # nothing is done to another folder that has its name now
         if begun(run.path / TOKENS):  # a part of the corpus is done: it may have taken its time
             raise RunError(f"{error}; then go on with --resume") from error
         if not run.metrics_path.exists():  # it never came to training, so there is nothing to keep or to resume
@@ -93,36 +98,12 @@ def check_replaceable(run: Run, recipe: Recipe) -> None:
 def resume(run: Run, limits: Mapping[str, Any] | None = None) -> Progress:
     """Go on from the newest whole checkpoint; from the start, where none was written. `limits` are those of `LIMITS`
     that are to hold from now on: what the run has learnt from stays what it was, only its end may move."""
-    step, recipe = newest_whole(run), read_recipe(run)
+    step, recipe = newest_whole(run, _say), read_recipe(run)
     if limits:
         recipe = change(recipe, {f"training.{name}": limit for name, limit in limits.items()})
     if step is not None and recipe.training.processes is None:  # of a version that knew no others
         recipe = change(recipe, {"training.processes": 1})
     return _train(run, recipe, resume=step)
-
-
-def newest_whole(run: Run) -> int | None:
-    """The newest checkpoint that can be read, None where there is none yet. They are written as a whole, but a disk may
-    lose a part of one later."""
-    steps = run.checkpoints()
-    for step in reversed(steps):
-        try:
-            check_files(run.checkpoint(step))
-        except RunError as error:
-            _say(f"the checkpoint of step {step:,} is left out: {error}")
-        else:
-            return step
-    if steps:
-        raise RunError(f"no checkpoint of {run.path} can be read: train anew, into another folder")
-    return None
-
-
-def check_files(checkpoint: Path) -> None:
-    read_progress(checkpoint)
-    for name in ("model", "optimiser", "random"):
-        check_tensors(checkpoint / f"{name}.safetensors")
-    for path in checkpoint.glob("*.safetensors"):
-        check_tensors(path)
 
 
 def write_recipe(run: Run, recipe: Recipe, findings: Mapping[str, Any] | None = None) -> None:
@@ -139,30 +120,57 @@ def read_recipe(run: Run) -> Recipe:
     return from_dict(Recipe, {name: sections[name] for name in fields_of(Recipe) if name in sections})
 
 
+def make_trainer(run: Run, task: Task, model: Model, training: Training, listen: Listen = ignore) -> Trainer:
+    """The trainer of a recipe."""
+    quicken(model)
+    if training.compile:
+        compile_stacks(model)
+    batches = task.batches(training.batch_tokens, training.seed)
+    return Trainer(run, task, model, training, batches, strategy_for(training, batches, model), listen)
+
+
+def strategy_for(training: Training, batches: Batches, model: Model) -> Strategy:
+    """How batches are shared out: as the recipe asks, or as suits machine and batches."""
+    alone = 1 if training.compile else None  # each process would compile for itself
+    ranks = shares_of(batches, model, training.processes or alone)
+    return Forked(ranks) if ranks > 1 else Alone()
+
+
+def compile_stacks(model: Model) -> None:
+    """Compile the plain layers in place: names, weights and checkpoints stay what they are."""
+    for module in model.modules():
+        if isinstance(module, StackLayers):
+            plain(module).compile(dynamic=True)
+
+
 def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     torch.manual_seed(recipe.training.seed)
     device = choose_device(recipe.training.device)  # before the data, which may take its time
+    place = Place(run.path)
     task, recipe, model = begin(run, recipe, _say, resume)
+    place.check()
     model = model.to(device)
     outputs: list[Output] = []
 
     def listen(record: Record) -> None:
+        place.check()
         for output in outputs:
             output(record)
 
-    trainer = Trainer(run, task, model, recipe.training, listen)
-    recipe = replace(recipe, training=replace(recipe.training, processes=trainer.crew.shares))
+    trainer = make_trainer(run, task, model, recipe.training, listen)
+    strategy = trainer.strategy
+    recipe = replace(recipe, training=replace(recipe.training, processes=strategy.ranks))
     write_recipe(run, recipe)  # how a batch was shared out decides the last digits of its gradient
     if recipe.initial is not None:
         slow_down(trainer.optimisers, model, recipe.initial)
     if resume is not None:
-        trainer.resume(resume)  # before anything of the run is touched: it may be refused
+        trainer.state.load(run, resume)  # before anything of the run is touched: it may be refused
     batches = trainer.batches
     _say(f"{len(batches):,} training examples; {batches.padding():.1%} of the tokens in their batches are padding")
     if isinstance(trainer.autocast, torch.autocast):
         _say("matrix products are in bf16 (otherwise: --precision fp32)")
-    if trainer.crew.helpers:
-        _say(f"{trainer.crew.shares} processes share out each batch (otherwise: --processes 1)")
+    if strategy.about:
+        _say(strategy.about)
     try:
         if recipe.training.tensorboard:  # first, because it may not be installed
             outputs.append(TensorBoard(run.path / "tensorboard", after=resume))
@@ -177,11 +185,12 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     finally:
         for output in outputs:
             output.close()
-    if done.best is not None and not trainer.interrupted:
+    if done.best is not None:
         merge(model)
         quicken(model)
         put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
         findings = task.findings(model.eval())
+        place.check()
         write_recipe(run, recipe, findings)
         write_report(run, task.sections(model, findings))
     return done
@@ -204,27 +213,6 @@ def begin(run: Run, recipe: Recipe, say: Say, resume: int | None = None) -> tupl
     elif recipe.initial is not None:
         freeze(recipe.initial, model, run)  # the weights are in the checkpoint
     return task, recipe, model
-
-
-@contextmanager
-def interruptible(trainer: Trainer) -> Iterator[None]:
-    """Ctrl-C and a polite kill end the run after the step under way, with a checkpoint; a second one at once."""
-
-    def stop(number: int, frame: Any) -> None:
-        if trainer.interrupted:
-            raise KeyboardInterrupt
-        trainer.interrupted = True
-
-    if threading.current_thread() is not threading.main_thread():  # which alone hears signals
-        yield
-        return
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, stop) for number in signals}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _say(text: str) -> None:

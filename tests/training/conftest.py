@@ -9,9 +9,9 @@ import pytest
 from regard.config import change
 from regard.data.examples import PairData
 from regard.tasks.writing.translation import Translation
-from regard.training.loop import Training
 from regard.training.schedules import Constant
 from regard.training.session import Recipe
+from regard.training.settings import Training
 from regard.zoo import get
 from tests.toy import write_pairs
 

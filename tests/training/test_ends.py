@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import safetensors
 import torch
 
 import regard as library
@@ -20,8 +22,10 @@ from regard.nn.stacks import StackLayers
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import TranslationTask
 from regard.training import loop
-from regard.training.loop import TrainingError
+from regard.training.health import TrainingError
 from regard.training.records import read_records
+from regard.training.report import summary
+from regard.training.seeds import best_of
 from regard.training.session import Recipe, begin, read_recipe, resume, start
 from tests.conftest import Say
 from tests.toy import MODEL, Toy, losses, write_pairs
@@ -64,6 +68,49 @@ def test_a_run_ends_when_the_named_metric_gets_no_better(
     assert (progress.best_step, progress.best) == (5 * best, value)
     assert progress.step == 5 * (best + 2)
     assert read_records(run.metrics_path)[-1]["reason"] == "no better for 2 validations"
+
+
+def ties(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Validations whose BLEU stays at 0 for long, while the loss falls, rises and falls."""
+    rows = iter(zip([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0], [6.0, 4.0, 5.0, 3.0, 9.0, 9.0, 8.0], strict=True))
+
+    def validate(self: TranslationTask, model: Model) -> Validation:
+        bleu, loss = next(rows)
+        return Validation({"bleu": bleu, "chrf": 0.0, "loss": loss})
+
+    monkeypatch.setattr(TranslationTask, "validate", validate)
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["today's", "an earlier version's"])
+@pytest.mark.parametrize("cut", [10, 15, 35])
+def test_a_tie_goes_to_the_lower_loss_also_when_resumed(
+    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch, cut: int, older: bool
+) -> None:
+    recipe, run = change(recipe, {"validate_every": 5, "max_steps": cut}), Run(tmp_path / "run")
+    ties(monkeypatch)
+    best = {10: 10, 15: 10, 35: 35}
+    done = start(run, recipe)
+    assert done.best_step == best[cut]
+    path = run.checkpoint(cut) / "progress.json"
+    if older:
+        known = json.loads(path.read_text())
+        del known["best_loss"]
+        path.write_text(json.dumps(known))
+    assert resume(run, {"max_steps": 35}).best_step == 35
+    with safetensors.safe_open(run.weights_path, framework="pt") as weights:
+        assert weights.metadata() == {"step": "35"}
+    validated = [one for one in read_records(run.metrics_path) if one["event"] == "validation"]
+    assert [one["best_step"] for one in validated] == [5, 10, 10, 20, 25, 25, 35]
+    assert best_of(run) == {"bleu": 1.0, "chrf": 0.0, "loss": 8.0}
+    assert "35" in summary([], validated)[0].values["steps"]
+
+
+def test_a_tie_with_a_lower_loss_is_better_to_who_waits_for_it(
+    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ties(monkeypatch)
+    done = start(Run(tmp_path / "run"), change(recipe, {"validate_every": 5, "max_steps": 35, "patience": 2}))
+    assert (done.step, done.no_better) == (35, 0)
 
 
 @pytest.mark.usefixtures("scripted")

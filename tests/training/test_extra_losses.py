@@ -22,7 +22,7 @@ from regard.nn.context import Context
 from regard.tasks.base import Task, TaskConfig
 from regard.training.loop import Trainer
 from regard.training.records import read_records
-from regard.training.session import Recipe, begin, read_recipe, start
+from regard.training.session import Recipe, begin, make_trainer, read_recipe, start
 from tests.helpers import decoder
 from tests.old_runs.make import RUNS
 from tests.old_runs.test_old_runs import ARCHIVE
@@ -75,7 +75,7 @@ def trainer_of(name: str, processes: int, left: Leaving) -> Trainer:
     task, recipe, model = opened(name)
     left.weight = next(one for one in model.parameters() if one.requires_grad and one.any())
     training = change(recipe.training, {"processes": processes})
-    return Trainer(Run(f"runs/{name}"), task, model.train(), training, lambda record: None)
+    return make_trainer(Run(f"runs/{name}"), task, model.train(), training)
 
 
 ONE, SEVERAL = [ROWS], [ROWS[:3], ROWS[3:4], ROWS[4:]]
@@ -96,11 +96,12 @@ def test_it_adds_its_size_to_the_mean_loss_of_every_task(monkeypatch: pytest.Mon
         found = []
         for left.kind in ("nothing", "number", "weight"):
             trainer = trainer_of(name, processes, left)
-            assert len(trainer.crew.helpers) == processes - 1
+            assert trainer.strategy.ranks == processes
             torch.manual_seed(1)
-            loss, count = trainer.gradients(groups)
-            trainer.crew.close()
-            found.append((float(loss) / count, left.weight.grad))
+            loss, count = trainer.strategy.backward(groups)
+            trainer.strategy.close()
+            gradient = left.weight.grad
+            found.append((float(loss) / count, None if gradient is None else gradient / count))
         (plain, before), (more, same), (learnt, after) = found
         assert more - plain == pytest.approx(EXTRA, rel=1e-4), way
         weight = left.weight.detach()
@@ -143,10 +144,10 @@ def test_agreeing_passes_add_it_once(tmp_path: Path, recipe: Recipe, monkeypatch
     recipe = change(recipe, {"dropout": 0.0, "agreement": 1.0})
     task = recipe.task.open(tmp_path / "data", lambda text: None)
     model = task.fit(recipe.model).build().train()
-    trainer = Trainer(Run(tmp_path), task, model, recipe.training, lambda record: None)
-    plain, count = trainer.gradients([ROWS])
+    trainer = make_trainer(Run(tmp_path), task, model, recipe.training)
+    plain, count = trainer.strategy.backward([ROWS])
     Leaving(monkeypatch).kind = "number"
-    more, _ = trainer.gradients([ROWS])
+    more, _ = trainer.strategy.backward([ROWS])
     assert float(more - plain) / count == pytest.approx(EXTRA, rel=1e-4)
 
 

@@ -21,8 +21,9 @@ from regard.data.files import DataError
 from regard.decoding import Decoding
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import TranslationTask, load_translator
-from regard.training.loop import Trainer, TrainingError, read_progress
-from regard.training.session import Recipe, read_recipe, resume, start
+from regard.training.health import TrainingError
+from regard.training.session import Recipe, make_trainer, read_recipe, resume, start
+from regard.training.state import read_progress
 from tests.toy import MEANINGS, WORDS, losses
 
 
@@ -83,7 +84,7 @@ def test_accumulated_batches_equal_one_large_batch(tmp_path: Path, recipe: Recip
     for groups in ([range(8)], [range(3), range(3, 8)]):
         torch.manual_seed(0)
         model = config.build()
-        trainer = Trainer(Run(tmp_path / "run"), task, model, recipe.training, print)
+        trainer = make_trainer(Run(tmp_path / "run"), task, model, recipe.training)
         kept: list[torch.Tensor] = []
         trainer.optimisers = [Recorder(model, kept)]  # type: ignore[list-item]
         trainer.step([np.array(group) for group in groups])

@@ -115,10 +115,17 @@ def test_seeds_do_not_move_into_a_run(regard: Say, toy: Toy) -> None:
     assert not (toy.good / "seed-1").exists()
 
 
-def test_seeds_are_not_resumed_by_hand(regard: Say, toy: Toy) -> None:
-    code, _, err = regard("train", "translate", "--run", toy.good, "--seeds", 2, "--resume")
+def test_the_command_of_several_seeds_is_given_again_with_resume(regard: Say, tmp_path: Path) -> None:
+    write_pairs(tmp_path / "train.tsv", 100, seed=1)
+    write_pairs(tmp_path / "valid.tsv", 10, seed=2)
+    again = [*command(tmp_path, 2), "--resume"]
+    code, out, _ = regard(*again)  # there is nothing yet: it begins
+    assert (code, "2 seeds, mean" in out) == (0, True)
+    code, same, err = regard(*again)
+    assert (code, same, err) == (0, out, "")  # both are done
+    code, _, err = regard(*again, "--max-steps", 90)
     assert (code, err.count("\n")) == (2, 1)
-    assert "without --resume" in err
+    assert "training.max_steps is 60 there and 90 here" in err
 
 
 @pytest.mark.parametrize("other", [["--seeds", "2"], ["--resume"]], ids=str)

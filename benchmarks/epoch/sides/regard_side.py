@@ -21,10 +21,11 @@ from regard.config import change
 from regard.fast.device import Precision
 from regard.tasks.writing.translation import Translation
 from regard.training.averaging import NoAverage
-from regard.training.loop import Trainer, Training
 from regard.training.optimisers import AdamW
 from regard.training.records import Record
 from regard.training.schedules import InverseRoot
+from regard.training.session import make_trainer
+from regard.training.settings import Training
 from regard.zoo import get
 
 SEED = 1
@@ -56,7 +57,7 @@ def train(corpus: Path, home: Path, inner_dropout: float = DROPOUT, precision: P
         if record["event"] == "step" and record["step"] == steps:
             raise EpochOver(int((task.store.lengths(1) + 1).sum()), steps)
 
-    Trainer(Run(home), task, model, training, listen).train()
+    make_trainer(Run(home), task, model, training, listen).train()
 
 
 if __name__ == "__main__":

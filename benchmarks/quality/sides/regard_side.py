@@ -14,12 +14,14 @@ from benchmarks.quality.clock import Clock, main
 from benchmarks.quality.recipe import read_recipe
 from regard.checkpoint import Run
 from regard.decoding import Decoding
+from regard.fast import quicken
 from regard.models import EncoderDecoderModel, Model
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import SAMPLES, TranslationTask
 from regard.tasks.writing.translator import Translator
 from regard.training.loop import Trainer
 from regard.training.records import Record
+from regard.training.session import strategy_for
 
 
 class WholeValidation(TranslationTask):
@@ -39,7 +41,7 @@ def train(clock: Clock, corpus: Path, home: Path, path: Path, validate_every: in
     torch.manual_seed(recipe.training.seed)
     shutil.copy(corpus / "tokenizer.json", home)
     task = WholeValidation(replace(config, validated=SAMPLES), home, lambda text: None)
-    model = task.fit(recipe.model).build()
+    model = quicken(task.fit(recipe.model).build())
     training = replace(recipe.training, validate_every=validate_every, patience=0, max_minutes=None, device="cpu")
 
     class Timed(Trainer):
@@ -55,7 +57,8 @@ def train(clock: Clock, corpus: Path, home: Path, path: Path, validate_every: in
     def listen(record: Record) -> None:
         """Nothing: the clock tells what there is to tell."""
 
-    Timed(Run(home), task, model, training, listen).train()
+    batches = task.batches(training.batch_tokens, training.seed)
+    Timed(Run(home), task, model, training, batches, strategy_for(training, batches, model), listen).train()
 
 
 if __name__ == "__main__":

@@ -21,9 +21,10 @@ from regard.data.batches import Batches
 from regard.decoding import parallel
 from regard.models import Model
 from regard.tasks.writing.translation import TranslationTask
-from regard.training.crew import Crew, shares_of
-from regard.training.loop import Trainer, TrainingError
-from regard.training.session import Recipe, read_recipe, resume, start
+from regard.training.forked import Forked, Helper, shares_of
+from regard.training.health import TrainingError
+from regard.training.loop import Trainer
+from regard.training.session import Recipe, make_trainer, read_recipe, resume, start
 from tests.toy import losses
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
@@ -44,12 +45,17 @@ def task(tmp_path: Path, recipe: Recipe) -> TranslationTask:
 def trainer_of(task: TranslationTask, recipe: Recipe, folder: Path, **changes: Any) -> Trainer:
     torch.manual_seed(0)
     model = task.fit(recipe.model).build().train()
-    return Trainer(Run(folder), task, model, change(recipe.training, changes), lambda record: None)
+    return make_trainer(Run(folder), task, model, change(recipe.training, changes))
+
+
+def helpers_of(trainer: Trainer) -> list[Helper]:
+    assert isinstance(trainer.strategy, Forked)
+    return trainer.strategy.helpers
 
 
 def gradients(trainer: Trainer) -> tuple[float, int, list[torch.Tensor]]:
     torch.manual_seed(1)
-    loss, count = trainer.gradients([BATCH, BATCH[::-1]])
+    loss, count = trainer.strategy.backward([BATCH, BATCH[::-1]])
     return float(loss), count, [p.grad.clone() for p in trainer.model.parameters() if p.grad is not None]
 
 
@@ -58,10 +64,10 @@ def test_helpers_find_the_gradients_that_the_leader_finds_alone(
     tmp_path: Path, task: TranslationTask, recipe: Recipe, processes: int
 ) -> None:
     together, alone = (trainer_of(task, recipe, tmp_path, processes=processes) for _ in range(2))
-    alone.crew.close()
-    assert len(together.crew.helpers) == processes - 1
+    alone.strategy.close()
+    assert len(helpers_of(together)) == processes - 1
     (loss, count, found), (other, tokens, wanted) = gradients(together), gradients(alone)
-    together.crew.close()
+    together.strategy.close()
     assert (loss, count) == (other, tokens)
     assert len(found) == len(wanted) > 0
     assert all(torch.equal(one, another) for one, another in zip(found, wanted, strict=True))
@@ -71,7 +77,7 @@ def test_shares_have_the_gradient_of_the_whole_batch(tmp_path: Path, task: Trans
     plain = change(recipe, {"dropout": 0.0})
     shared, whole = (trainer_of(task, plain, tmp_path, processes=processes) for processes in (2, 1))
     (loss, count, found), (other, tokens, wanted) = gradients(shared), gradients(whole)
-    shared.crew.close()
+    shared.strategy.close()
     assert count == tokens
     assert loss == pytest.approx(other, rel=1e-5)
     for one, another in zip(found, wanted, strict=True):
@@ -83,7 +89,7 @@ def test_helpers_see_every_step_of_the_weights(tmp_path: Path, recipe: Recipe) -
     runs = [Run(tmp_path / name) for name in ("together", "alone")]
     start(runs[0], change(recipe, {"processes": 2}))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("regard.training.crew.forkable", lambda device: False)
+        patch.setattr("regard.training.forked.forkable", lambda device: False)
         start(runs[1], change(recipe, {"processes": 2}))
     assert losses(runs[0]) == losses(runs[1])
     one, other = (read_tensors(run.weights_path) for run in runs)
@@ -110,7 +116,7 @@ def test_a_run_that_knew_no_processes_goes_on_in_one(
     config = run.read_config()
     del config["training"]["processes"]
     run.write_config(config)
-    monkeypatch.setattr("regard.training.loop.shares_of", lambda batches, model, asked: asked or 2)
+    monkeypatch.setattr("regard.training.session.shares_of", lambda batches, model, asked: asked or 2)
     resume(run, {"max_steps": 20})
     assert read_recipe(run).training.processes == 1
 
@@ -141,15 +147,12 @@ def test_small_whole_and_remembered_batches_are_not_shared_out(monkeypatch: pyte
 def test_a_parameter_that_no_share_uses_has_no_gradient() -> None:
     used, unused = torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.ones(2))
 
-    def work(indices: np.ndarray[Any, Any]) -> tuple[torch.Tensor, int]:
-        loss = used.sum() * int(indices.sum())
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss.detach(), len(indices)
-
-    module = torch.nn.ParameterList([used, unused])
-    crew = Crew(module, work, 2)
-    loss, count = crew.backward(np.array([1, 2, 3]))
-    crew.close()
+    strategy = Forked(2)
+    strategy.begin(
+        torch.nn.ParameterList([used, unused]), lambda indices: (used.sum() * int(indices.sum()), len(indices))
+    )
+    loss, count = strategy.backward([np.array([1, 2, 3])])
+    strategy.close()
     assert (float(loss), count) == (12.0, 3)
     assert used.grad is not None
     assert used.grad.tolist() == [6.0, 6.0]
@@ -158,7 +161,7 @@ def test_a_parameter_that_no_share_uses_has_no_gradient() -> None:
 
 def test_a_killed_helper_ends_the_run_with_a_sentence(tmp_path: Path, task: TranslationTask, recipe: Recipe) -> None:
     trainer = trainer_of(task, recipe, tmp_path / "run", processes=2)
-    pid = trainer.crew.helpers[0].process.pid
+    pid = helpers_of(trainer)[0].process.pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     with pytest.raises(TrainingError, match=r"was killed, .* at step 1; there is no checkpoint yet"):
@@ -169,22 +172,23 @@ def test_a_polite_kill_of_a_helper_is_the_affair_of_its_leader(
     tmp_path: Path, task: TranslationTask, recipe: Recipe
 ) -> None:
     trainer = trainer_of(task, recipe, tmp_path / "run", processes=2)
-    pid = trainer.crew.helpers[0].process.pid
+    pid = helpers_of(trainer)[0].process.pid
     assert pid is not None
     for number in (signal.SIGTERM, signal.SIGINT):
         trainer.step([BATCH])  # it has come to where it listens
         os.kill(pid, number)
     trainer.step([BATCH])
     assert trainer.progress.step == 3
-    trainer.crew.close()
+    trainer.strategy.close()
     assert not alive(pid)
 
 
 def test_a_program_ends_that_never_closed_its_helpers() -> None:
     code = """
 import torch
-from regard.training.crew import Crew
-crew = Crew(torch.nn.Linear(2, 2), lambda indices: (torch.zeros(()), 1), 3)
+from regard.training.forked import Forked
+strategy = Forked(3)
+strategy.begin(torch.nn.Linear(2, 2), lambda indices: (torch.zeros(()), 1))
 """
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
@@ -207,9 +211,10 @@ def test_what_goes_wrong_in_a_helper_is_said(
 def test_helpers_end_when_their_leader_is_killed() -> None:
     code = """
 import time, numpy as np, torch
-from regard.training.crew import Crew
-crew = Crew(torch.nn.Linear(2, 2), lambda indices: (torch.zeros(()), 1), 3)
-print(*(helper.process.pid for helper in crew.helpers), flush=True)
+from regard.training.forked import Forked
+strategy = Forked(3)
+strategy.begin(torch.nn.Linear(2, 2), lambda indices: (torch.zeros(()), 1))
+print(*(helper.process.pid for helper in strategy.helpers), flush=True)
 time.sleep(60)
 """
     leader = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
