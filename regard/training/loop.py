@@ -17,7 +17,6 @@ from regard.fast.device import autocast, put_random_state, random_state
 from regard.models import Model
 from regard.nn.losses import gathering
 from regard.nn.lowrank import merged
-from regard.nn.stacks import StackLayers
 from regard.tasks.base import Task
 from regard.training.health import TrainingError, check_losses, check_weights, last_good, mean
 from regard.training.optimisers import scale_rates

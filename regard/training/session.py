@@ -29,8 +29,8 @@ from regard.data.growing import begun
 from regard.errors import Error
 from regard.fast import choose_device, plain, quicken
 from regard.models import Model, ModelConfig
-from regard.nn.block import StackLayers
 from regard.nn.lowrank import merge
+from regard.nn.stacks import StackLayers
 from regard.tasks.base import Say, Task, TaskConfig
 from regard.training.forked import Forked, shares_of
 from regard.training.heads import solve_head
