@@ -26,15 +26,18 @@ def beam_search(
     beams = Beams(first.logits, end, options, limits)
     rows, sentences = beams.rows.flatten(), beams.sentences  # each sentence K times; its memory once
     branching = isinstance(model, Writer) and model.branches and options.beam <= MOST_BRANCHES
-    state = state.branch(options.beam) if branching else state.select(rows, sentences)
+    if branching:
+        state.branch(options.beam)
+    else:
+        state.select(rows, sentences)
     outlook = first.select(rows)
     while True:
         beams.extend(outlook)
         rows, going = beams.leave()
         if len(rows) == 0:
             return [ranked(pool, options.nbest) for pool in beams.pools]
-        state = state.select(rows, going)
-        outlook, state = look(model, beams.prefix[:, -1:], state, beams.prefix, end, options, candidates(options))
+        state.select(rows, going)
+        outlook = look(model, beams.prefix[:, -1:], state, beams.prefix, end, options, candidates(options))
 
 
 def candidates(options: Decoding) -> int:

@@ -33,7 +33,9 @@ class Prefixes:
             if known is None or alike[known] < FEWEST:
                 return None
             self.states.move_to_end(known)
-            return Begun(self.states[known].copy().cut(alike[known]), alike[known])
+            state = self.states[known].copy()
+            state.cut(alike[known])
+            return Begun(state, alike[known])
 
     def keep(self, tokens: Sequence[int], state: State) -> None:
         """After a prompt was read; those that it goes on from are contained in it."""

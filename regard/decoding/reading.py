@@ -23,7 +23,7 @@ class Prefix:
         """The logits (count, V) of what follows each of the last so many tokens of a text."""
         self.back_to(min(common(self.tokens, tokens), len(tokens) - count))
         new = torch.tensor([tokens[len(self.tokens) :]], device=self.device)
-        hidden, self.state = self.model.read_all(new, self.state)
+        hidden = self.model.read_all(new, self.state)
         self.tokens = list(tokens)
         return exact(self.model.head.logits(hidden[0, -count:]))
 
@@ -31,7 +31,10 @@ class Prefix:
         """Go on after the first so many tokens."""
         if length == len(self.tokens):
             return
-        self.state = self.state.cut(length) if length else self.model.begin()
+        if length:
+            self.state.cut(length)
+        else:
+            self.state = self.model.begin()
         self.tokens = self.tokens[:length]
 
 

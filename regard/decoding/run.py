@@ -38,21 +38,22 @@ def decode(
     if int(limits.min()) < 1:
         raise Error(f"a limit of {int(limits.min())} tokens is not allowed; it takes at least 1")
     prefix = start.new_empty(len(start), 0)
-    state = state.reserve(start.shape[1] + int(limits.max()) * options.beam)
+    state.reserve(start.shape[1] + int(limits.max()) * options.beam)
     if not options.sample:
         count = candidates(options) if options.beam > 1 else 1
-        outlook, state = look(model, start, state, prefix, end, options, count, keep)
+        outlook = look(model, start, state, prefix, end, options, count, keep)
         check_vocabulary(outlook.vocabulary, end, options)
         if options.beam > 1:
             return beam_search(model, outlook, state, end, options, limits)
         return [[found] for found in single(model, outlook, state, end, options, limits)]
-    logits, state = model.step(start, state, keep)
+    logits = model.step(start, state, keep)
     check_vocabulary(logits.shape[-1], end, options)
     if options.seed is not None and generator is None:
         generator = torch.Generator(start.device).manual_seed(options.seed)
     rows = torch.arange(len(start), device=start.device).repeat_interleave(options.nbest)
     if options.nbest > 1:
-        logits, state = logits[rows], state.select(rows)
+        logits = logits[rows]
+        state.select(rows)
     drawn = single(model, logits, state, end, options, limits[rows], generator)
     return [ranked(drawn[i : i + options.nbest], options.nbest) for i in range(0, len(drawn), options.nbest)]
 

@@ -48,11 +48,11 @@ def single(
             rows, chosen = rows[kept], chosen[kept]
             if len(rows) == 0:
                 break
-            state = state.select(kept)
+            state.select(kept)
         if options.sample:
-            ahead, state = model.step(chosen, state)
+            ahead = model.step(chosen, state)
         else:
-            ahead, state = look(model, chosen, state, tokens[rows, : length + 1], end, options, 1)
+            ahead = look(model, chosen, state, tokens[rows, : length + 1], end, options, 1)
     found = zip(tokens.tolist(), lengths.tolist(), log_probs.tolist(), finished.tolist(), strict=True)
     return [scored(row[:length], sum_, done, options.length_penalty) for row, length, sum_, done in found]
 

@@ -17,7 +17,7 @@ from regard.nn.heads import exact
 class StepModel(Protocol):
     """A model that reads tokens (B, T) and tells the logits (B, V) of what follows."""
 
-    def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]: ...
+    def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor: ...
 
 
 @dataclass
@@ -52,20 +52,20 @@ def look(
     options: Decoding,
     count: int,
     keep: Tensor | None = None,
-) -> tuple[Outlook, State]:
+) -> Outlook:
     """Read new tokens (B, T) and see the `count` best words that may follow the tokens (B, t) written so far."""
     if isinstance(model, Writer) and not looks_back(options):  # need not build all logits
-        hidden, state = model.read(tokens, state, keep)
+        hidden = model.read(tokens, state, keep)
         barred = end if prefix.shape[1] < options.min_length else None
-        return Outlook(*model.head.best(hidden, count, barred), model.config.vocabulary), state
-    logits, state = model.step(tokens, state, keep)
+        return Outlook(*model.head.best(hidden, count, barred), model.config.vocabulary)
+    logits = model.step(tokens, state, keep)
     logits = exact(logits)
     totals = log_total(logits)
     logits = forbid(logits, prefix, end, options)
     if options.repetition_penalty == 1.0:
-        return Outlook(*likeliest(logits, count), totals, logits.shape[1]), state
+        return Outlook(*likeliest(logits, count), totals, logits.shape[1])
     _, words = likeliest(penalise(logits, prefix, options.repetition_penalty), count)
-    return Outlook(logits.gather(1, words), words, totals, logits.shape[1]), state
+    return Outlook(logits.gather(1, words), words, totals, logits.shape[1])
 
 
 def looks_back(options: Decoding) -> bool:

@@ -115,7 +115,7 @@ class Writing:
         if isinstance(self.generator, Sequence):
             self.generator = [self.generator[place] for place in going]
         if self.state is not None and going:
-            self.state = self.state.select(kept)
+            self.state.select(kept)
 
     def make_room(self) -> None:
         """Texts whose sight is full slide, or are over."""
@@ -130,23 +130,23 @@ class Writing:
     def read(self) -> Tensor | Outlook:
         """What may come next: logits to draw from, or the best words."""
         if self.state is not None:
-            ahead, self.state = self.look(self.prefix[:, -1:], self.state, None)
-            return ahead
+            return self.look(self.prefix[:, -1:], self.state, None)
         samples = self.options.nbest if self.prefix.shape[1] == 0 else 1  # which have all read the same
         begun = self.begun or Begun(self.model.begin(), 0)
         self.begun = None
         tokens, keep = ragged([self.sight[row][begun.length :] for row in self.rows[::samples]], self.device)
-        ahead, self.state = self.look(tokens, begun.state, keep)
+        self.state = begun.state
+        ahead = self.look(tokens, self.state, keep)
         if self.heard is not None:
             self.heard(self.state)
             self.heard = None
         if samples > 1:
             rows = torch.arange(len(tokens), device=self.device).repeat_interleave(samples)
-            self.state = self.state.select(rows)
+            self.state.select(rows)
             ahead = ahead[rows] if isinstance(ahead, Tensor) else ahead.select(rows)
         return ahead
 
-    def look(self, tokens: Tensor, state: State, keep: Tensor | None) -> tuple[Tensor | Outlook, State]:
+    def look(self, tokens: Tensor, state: State, keep: Tensor | None) -> Tensor | Outlook:
         if self.options.sample:
             return self.model.step(tokens, state, keep)
         prefix = self.prefix[:: len(self.prefix) // len(tokens)]  # of samples that have written nothing yet, one each

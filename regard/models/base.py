@@ -202,8 +202,9 @@ MOST_ROOM = 1024  # columns of a cache that are made at once
 class State:
     """All that a decoder carries from one step to the next. Beam search touches it only through `branch` and `select`.
 
-    `keep` (B, columns so far) tells real tokens from padding, None while nothing was padded. `step` moves a state on
-    in place and hands it back.
+    A state changes in place: its methods return nothing, and `step` and `read` of a model, which move it on, return
+    what they computed alone. `copy` makes another one. `keep` (B, columns so far) tells real tokens from padding, None
+    while nothing was padded.
     """
 
     cache: Cache = field(default_factory=Cache)
@@ -214,55 +215,51 @@ class State:
     batch: int | None = None
     branches: Branches | None = None
 
-    def reserve(self, columns: int) -> State:
+    def reserve(self, columns: int) -> None:
         """Make room for so many columns at once, where none is made yet: growing copies what is there."""
         self.cache.room = min(columns, MOST_ROOM)
-        return self
 
-    def branch(self, size: int) -> State:
+    def branch(self, size: int) -> None:
         """From now on `size` hypotheses follow each row, which share its cache; tokens come as (R · size, 1)."""
         assert self.batch is not None
         came = torch.ones(self.batch, size, self.length, dtype=torch.bool, device=self.device)
         places = torch.arange(self.length, device=self.device) if self.keep is None else positions_of(self.keep)
         self.branches, self.batch = Branches(size, came, places), self.batch * size
-        return self
 
-    def select(self, rows: Tensor, sources: Tensor | None = None) -> State:
+    def select(self, rows: Tensor, sources: Tensor | None = None) -> None:
         """Keep these rows of the batch, in this order; a row may be named twice or not at all.
 
         `sources` says the same of the memory, whose rows each serve as many consecutive rows of the batch. Where it is
         not given, a memory goes with its row; one that serves several stays as it is.
         """
         if self.branches is not None:
-            return self._select_branches(self.branches, rows, sources)
+            self._select_branches(self.branches, rows, sources)
+            return
         if sources is None and not self.shared:
             sources = rows
         self.cache.select(rows, sources)
         self.memory = self.memory if self.memory is None or sources is None else self.memory.select(sources)
         self.keep = None if self.keep is None else self.keep.index_select(0, rows)
         self.batch = None if self.batch is None else len(rows)
-        return self
 
-    def _select_branches(self, branches: Branches, rows: Tensor, sources: Tensor | None) -> State:
+    def _select_branches(self, branches: Branches, rows: Tensor, sources: Tensor | None) -> None:
         """Hypotheses are chosen by what they came by; only sentences that leave take their rows of the cache along."""
         self.branches, self.batch = branches.select(rows, sources), len(rows)
         if sources is not None:
             self.cache.select(sources, sources)
             self.memory = None if self.memory is None else self.memory.select(sources)
             self.keep = None if self.keep is None else self.keep.index_select(0, sources)
-        return self
 
-    def cut(self, length: int) -> State:
+    def cut(self, length: int) -> None:
         """Go back to when it had read so many tokens; where a layer is recurrent there is no way back."""
         if not 0 <= length <= self.length or self.branches is not None:
             raise ValueError(f"a state of {self.length} tokens cannot be cut to {length}")
         if length < self.length:
             self.cache.cut(length)
             self.length, self.keep = length, None if self.keep is None else self.keep[:, :length]
-        return self
 
     def copy(self) -> State:
-        """To go on from here twice; the memory is shared."""
+        """Another state, to go on from here twice; the memory is shared."""
         assert self.branches is None
         return replace(self, cache=self.cache.duplicate())
 
@@ -276,7 +273,7 @@ class State:
         return self.memory is not None and self.batch is not None and len(self.memory.states) < self.batch
 
     def advance(self, tokens: Tensor, keep: Tensor | None) -> Context:
-        """The context of a step over new tokens (B, T), of which `keep` (B, T) are real."""
+        """Move on by new tokens (B, T), of which `keep` (B, T) are real; returns the context of the step over them."""
         batch, new = tokens.shape
         if self.batch not in (None, batch):
             raise ValueError(f"the state holds a batch of {self.batch}, the new tokens are a batch of {batch}")
@@ -326,17 +323,18 @@ class Writer(Model):
         """Whether its state can be cut back to an earlier token: where it is made of keys and values alone."""
         return self.branches
 
-    def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
-        """Read new tokens (B, T), a prompt or one each; returns the logits (B, V) of what follows, and the state."""
-        hidden, state = self.read(tokens, state, keep)
+    def step(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
+        """Read new tokens (B, T), a prompt or one each, which moves the state on; returns the logits (B, V) of what
+        follows."""
+        hidden = self.read(tokens, state, keep)
         with torch.no_grad():
-            return self.head.logits(hidden), state
+            return self.head.logits(hidden)
 
-    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         """As `step`, but up to the head: the hidden states (B, D) of which it makes logits."""
         raise TypeError(f"{type(self).__name__} does not say how it reads")
 
-    def read_all(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def read_all(self, tokens: Tensor, state: State) -> Tensor:
         """As `read`, with the hidden states (B, T, D) of all new tokens."""
         raise ValueError(f"a model of kind {self.config.kind} reads on to one state, not to one of each token")
 
@@ -394,21 +392,21 @@ class StackWriter(Writer):
         return self.decoder.branches
 
     @torch.no_grad()
-    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(tokens, keep)
         context = state.advance(tokens, keep).of(self)
         if state.branches is not None:
             tokens = tokens.view(-1, state.branches.size)  # the hypotheses of a sentence side by side
         x = self.embedding(tokens, context)
         hidden, _ = self.decoder(x, context.enter("decoder"))
-        return last_real(hidden, keep) if state.branches is None else hidden.flatten(0, 1), state
+        return last_real(hidden, keep) if state.branches is None else hidden.flatten(0, 1)
 
     @torch.no_grad()
-    def read_all(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def read_all(self, tokens: Tensor, state: State) -> Tensor:
         self.check_tokens(tokens, None)
         context = state.advance(tokens, None).of(self)
         hidden, _ = self.decoder(self.embedding(tokens, context), context.enter("decoder"))
-        return hidden, state
+        return hidden
 
     def cache_values(self) -> tuple[int, int]:
         return self.decoder.cache_values()

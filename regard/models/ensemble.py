@@ -54,10 +54,10 @@ class Ensemble(SourceWriter):
         both = zip(self.models, memory.parts, strict=True)
         return States(memory=memory, parts=tuple(model.begin(part) for model, part in both))
 
-    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         assert isinstance(state, States)
         both = zip(self.models, state.parts, strict=True)
-        return torch.cat([model.read(tokens, part, keep)[0] for model, part in both], -1), state
+        return torch.cat([model.read(tokens, part, keep) for model, part in both], -1)
 
     def cache_values(self) -> tuple[int, int]:
         own, source = zip(*(model.cache_values() for model in self.models), strict=True)
@@ -84,17 +84,14 @@ class States(State):
 
     parts: tuple[State, ...] = ()
 
-    def reserve(self, columns: int) -> State:
+    def reserve(self, columns: int) -> None:
         for part in self.parts:
             part.reserve(columns)
-        return self
 
-    def branch(self, size: int) -> State:
+    def branch(self, size: int) -> None:
         for part in self.parts:
             part.branch(size)
-        return self
 
-    def select(self, rows: Tensor, sources: Tensor | None = None) -> State:
+    def select(self, rows: Tensor, sources: Tensor | None = None) -> None:
         for part in self.parts:
             part.select(rows, sources)
-        return self

@@ -104,13 +104,13 @@ class LSTMNModel(LSTMNBase, TextWriter):
         return states if self.out is None else self.out(states)
 
     @torch.no_grad()
-    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(tokens, keep)
         if keep is not None:
             lengths_of(keep)
         context = state.advance(tokens, keep).of(self)
         states = self.layers(self.embedding(tokens, context), context.enter(self.place))
-        return self.turned(last_real(states, keep)), state
+        return self.turned(last_real(states, keep))
 
     def cache_values(self) -> tuple[int, int]:
         """Of each token its key, its hidden state and its memory."""

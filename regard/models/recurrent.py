@@ -373,7 +373,7 @@ class RecurrentModel(SourceWriter):
         return torch.cat(outputs, 1)
 
     @torch.no_grad()
-    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(tokens, keep)
         if keep is not None:
             raise ValueError("a recurrent decoder reads its tokens one after the other: leave padding out")
@@ -387,7 +387,7 @@ class RecurrentModel(SourceWriter):
         state.cache.hold(STATE, *states)
         state.cache.hold(FED, last)
         read.tell()
-        return out[:, -1], state
+        return out[:, -1]
 
     def attention_names(self) -> list[str]:
         return [] if self.reader.attention is None else [f"{PLACE}.{NAME}"]

@@ -66,7 +66,7 @@ class RecurrentDecoderModel(TextWriter):
         return states if self.out is None else self.out(states)
 
     @torch.no_grad()
-    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(tokens, keep)
         x = self.embedding(tokens, state.advance(tokens, keep).of(self))
         held = state.cache.held(STATE)
@@ -76,7 +76,7 @@ class RecurrentDecoderModel(TextWriter):
             out, states = self.decoder(x, held, keep)
             last = last_real(out, keep)
         state.cache.hold(STATE, *states)
-        return self.turned(last), state
+        return self.turned(last)
 
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         shape = Shape(batch, length, length)

@@ -50,12 +50,13 @@ class SnailModel(TextWriter):
         return hidden
 
     @torch.no_grad()
-    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> tuple[Tensor, State]:
+    def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(tokens, keep)
         check_padding(keep)
         context = state.advance(tokens, keep).of(self)
         hidden = self.decoder(self.embedding(tokens, context), context.enter(PLACE))
-        return self.out(last_real(hidden, keep)), state
+        last: Tensor = self.out(last_real(hidden, keep))
+        return last
 
     def attention_names(self) -> list[str]:
         return self.decoder.attention_names(PLACE)

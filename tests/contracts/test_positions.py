@@ -22,12 +22,13 @@ def close(one: torch.Tensor, other: torch.Tensor) -> None:
 def test_cached_steps_equal_the_full_pass(scheme: PositionConfig, mask: Mask) -> None:
     model, sentence = built(decoder(position=scheme)), tokens(2, 12)
     expected = model(sentence, mask=mask)
-    logits, state = model.step(sentence[:, :1], model.begin(mask))
+    state = model.begin(mask)
+    logits = model.step(sentence[:, :1], state)
     close(logits, expected[:, 0])
-    logits, state = model.step(sentence[:, 1:5], state)  # several at once
+    logits = model.step(sentence[:, 1:5], state)  # several at once
     close(logits, expected[:, 4])
     for place in range(5, 12):
-        logits, state = model.step(sentence[:, place : place + 1], state)
+        logits = model.step(sentence[:, place : place + 1], state)
         close(logits, expected[:, place])
 
 
@@ -37,11 +38,12 @@ def test_padded_prompts_go_on_as_each_row_would_alone(scheme: PositionConfig, si
     model = built(decoder(position=scheme))
     keep = real_tokens(LENGTHS, 6) if side == "right" else real_tokens(LENGTHS, 6).flip(1)
     prompt, more = tokens(3, 6), tokens(3, 4)
-    logits, state = model.step(prompt, model.begin(), keep)
+    state = model.begin()
+    logits = model.step(prompt, state, keep)
     alone = [prompt[row : row + 1, keep[row]] for row in range(3)]
     close(logits, torch.cat([model(row)[:, -1] for row in alone]))
     for place in range(4):
-        logits, state = model.step(more[:, place : place + 1], state)
+        logits = model.step(more[:, place : place + 1], state)
         alone = [torch.cat([row, more[i : i + 1, place : place + 1]], dim=1) for i, row in enumerate(alone)]
         close(logits, torch.cat([model(row)[:, -1] for row in alone]))
 
@@ -51,8 +53,10 @@ def test_rows_can_be_reordered_in_the_middle(scheme: PositionConfig) -> None:
     model, rows = built(decoder(position=scheme)), torch.tensor([1, 1, 0])
     prompt, more = tokens(3, 5), tokens(3, 1)
     keep = real_tokens(torch.tensor([5, 3, 4]), 5)
-    _, state = model.step(prompt, model.begin(), keep)
-    logits, _ = model.step(more, state.select(rows))
+    state = model.begin()
+    model.step(prompt, state, keep)
+    state.select(rows)
+    logits = model.step(more, state)
     alone = [torch.cat([prompt[row, keep[row]], more[i]])[None] for i, row in enumerate(rows.tolist())]
     close(logits, torch.cat([model(row)[:, -1] for row in alone]))
 
@@ -77,7 +81,7 @@ def test_an_encoder_decoder_steps_as_it_passes(scheme: PositionConfig) -> None:
     expected = model(source, target, keep)
     state = model.begin(model.encode(source, keep))
     for place in range(7):
-        logits, state = model.step(target[:, place : place + 1], state)
+        logits = model.step(target[:, place : place + 1], state)
         close(logits, expected[:, place])
 
 
@@ -97,4 +101,4 @@ def test_precision_stays_what_it_was(scheme: PositionConfig, dtype: torch.dtype)
     model, sentence = built(decoder(position=scheme)).to(dtype), tokens(2, 5)
     assert model(sentence).dtype == dtype
     assert model(sentence, real_tokens(torch.tensor([5, 3]), 5)).dtype == dtype
-    assert model.step(sentence, model.begin())[0].dtype == dtype
+    assert model.step(sentence, model.begin()).dtype == dtype

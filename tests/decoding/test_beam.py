@@ -73,9 +73,11 @@ def test_hypotheses_that_share_a_row_are_those_with_rows_of_their_own(
 
 def test_more_than_one_token_at_a_time_is_refused_while_hypotheses_share_a_row() -> None:
     model = ending(decoder())
-    _, state = model.step(tokens(2, 3), model.begin())
+    state = model.begin()
+    model.step(tokens(2, 3), state)
+    state.branch(2)
     with pytest.raises(ValueError, match="one real token at a time"):
-        model.step(tokens(4, 2), state.branch(2))
+        model.step(tokens(4, 2), state)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0])

@@ -50,7 +50,7 @@ def test_one_beam_is_greedy_search_in_any_precision(dtype: torch.dtype) -> None:
     plain = decode(model, model.begin(model.encode(source, keep)), START, END, Decoding(), limits)
     with torch.no_grad():
         start, state = torch.full((6, 1), START), model.begin(model.encode(source, keep))
-        first, state = look(model, start, state, start[:, :0], END, Decoding(), candidates(Decoding()))
+        first = look(model, start, state, start[:, :0], END, Decoding(), candidates(Decoding()))
         beam = beam_search(model, first, state, END, Decoding(), limits)
     for (one,), (other,) in zip(beam, plain, strict=True):
         assert_same([one], [other], tolerance=1e-5)

@@ -13,7 +13,8 @@ from tests.helpers import VOCABULARY, decoder
 
 def filled(prefixes: Prefixes, *texts: list[int]) -> None:
     for text in texts:
-        _, state = prefixes.model.step(torch.tensor([text]), prefixes.model.begin())
+        state = prefixes.model.begin()
+        prefixes.model.step(torch.tensor([text]), state)
         prefixes.keep(text, state)
 
 
@@ -27,7 +28,7 @@ def test_a_prompt_goes_on_as_if_all_of_it_had_been_read_at_once(config: object) 
         begun = prefixes.find(text)
         assert begun is not None
         assert begun.length == 6
-        found, _ = model.step(torch.tensor([text[6:]]), begun.state)
+        found = model.step(torch.tensor([text[6:]]), begun.state)
         torch.testing.assert_close(found, model(torch.tensor([text]))[:, -1])
     assert prefixes.find([3, 5, 6, 7, 8]) is None
 

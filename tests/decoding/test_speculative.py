@@ -78,9 +78,9 @@ class Bigrams(nn.Module):
     def begin(self) -> State:
         return State()
 
-    def read_all(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def read_all(self, tokens: Tensor, state: State) -> Tensor:
         state.length += tokens.shape[1]
-        return self.table[tokens], state
+        return self.table[tokens]
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.table[tokens]

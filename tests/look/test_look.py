@@ -180,7 +180,7 @@ def test_silence_holds_while_a_model_writes() -> None:
         expected = model(source, target)[:, -1]
         state = model.begin(model.encode(source))
         for column in target.unbind(1):
-            logits, state = model.step(column[:, None], state)
+            logits = model.step(column[:, None], state)
     torch.testing.assert_close(logits, expected)
 
 

@@ -147,10 +147,10 @@ def test_steps_equal_the_full_pass_and_are_seen_one_by_one() -> None:
         expected = model(read)
     state = model.begin()
     with regard.watch(model) as steps:
-        logits, state = model.step(read[:, :2], state)
+        logits = model.step(read[:, :2], state)
         torch.testing.assert_close(logits, expected[:, 1], rtol=1e-4, atol=1e-5)
         for place in range(2, 6):
-            logits, state = model.step(read[:, place : place + 1], state)
+            logits = model.step(read[:, place : place + 1], state)
             torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
     for name in model.attention_names():
         torch.testing.assert_close(steps[name][-1][:, :, 0], whole.last(name)[:, :, 5])
@@ -158,9 +158,10 @@ def test_steps_equal_the_full_pass_and_are_seen_one_by_one() -> None:
 
 def test_prompts_of_several_lengths_go_on_as_each_alone() -> None:
     model, prompts, more = built(), tokens(3, 7), tokens(3, 3)
-    _, state = model.step(prompts, model.begin(), KEEP)
+    state = model.begin()
+    model.step(prompts, state, KEEP)
     for place in range(3):
-        logits, state = model.step(more[:, place : place + 1], state)
+        logits = model.step(more[:, place : place + 1], state)
         for row, length in enumerate(LENGTHS.tolist()):
             alone = torch.cat([prompts[row, :length], more[row, : place + 1]])[None]
             torch.testing.assert_close(logits[row], model(alone)[0, -1], rtol=1e-4, atol=1e-5)

@@ -87,10 +87,10 @@ def test_steps_equal_the_full_pass(reader: ReaderConfig, cell: Cell) -> None:
     model, source, target = built(reader, cell), tokens(3, 7), tokens(3, 6)
     expected = model(source, target, KEEP)
     state = model.begin(model.encode(source, KEEP))
-    logits, state = model.step(target[:, :2], state)
+    logits = model.step(target[:, :2], state)
     torch.testing.assert_close(logits, expected[:, 1], rtol=1e-4, atol=1e-5)
     for place in range(2, 6):
-        logits, state = model.step(target[:, place : place + 1], state)
+        logits = model.step(target[:, place : place + 1], state)
         torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
 
 
@@ -143,7 +143,7 @@ def test_watching_changes_nothing_and_steps_are_seen_one_by_one() -> None:
     with regard.watch(model) as steps:
         state = model.begin(model.encode(source))
         for place in range(4):
-            _, state = model.step(target[:, place : place + 1], state)
+            model.step(target[:, place : place + 1], state)
     torch.testing.assert_close(torch.cat(steps["decoder.0.cross"], 2), whole)
 
 
@@ -342,10 +342,11 @@ def test_centres_are_noted_step_by_step_also_of_hypotheses_that_share_a_source(r
         model.decode(model.encode(source, KEEP), target)
     torch.testing.assert_close(whole.notes[CENTRES][0], expected, rtol=1e-4, atol=1e-5)
     with regard.watch(model, notes=["*.centres"]) as seen:
-        _, state = model.step(target[::2, :1], model.begin(model.encode(source, KEEP)))
-        state = state.select(torch.arange(3).repeat_interleave(2), torch.arange(3))
+        state = model.begin(model.encode(source, KEEP))
+        model.step(target[::2, :1], state)
+        state.select(torch.arange(3).repeat_interleave(2), torch.arange(3))
         for place in range(1, 6):
-            _, state = model.step(target[:, place : place + 1], state)
+            model.step(target[:, place : place + 1], state)
     first, *others = seen.notes[CENTRES]
     steps = torch.cat([first.repeat_interleave(2, 0), *others], 1)
     torch.testing.assert_close(steps, expected, rtol=1e-4, atol=1e-5)

@@ -80,19 +80,19 @@ def test_widths_of_keys_and_values_come_in_pairs() -> None:
 def test_steps_equal_the_full_pass() -> None:
     model, read = built(), tokens(3, 9)
     expected, state = model(read), model.begin()
-    logits, state = model.step(read[:, :4], state)
+    logits = model.step(read[:, :4], state)
     torch.testing.assert_close(logits, expected[:, 3])
     for place in range(4, 9):
-        logits, state = model.step(read[:, place : place + 1], state)
+        logits = model.step(read[:, place : place + 1], state)
         torch.testing.assert_close(logits, expected[:, place])
 
 
 def test_padding_never_changes_an_output_nor_what_follows_a_prompt() -> None:
     model, read, more = built(), tokens(3, 7), tokens(3, 2)
     together, state = model(read, KEEP), model.begin()
-    logits, state = model.step(read, state, KEEP)
-    later, state = model.step(more[:, :1], state)
-    latest, _ = model.step(more[:, 1:], state)
+    logits = model.step(read, state, KEEP)
+    later = model.step(more[:, :1], state)
+    latest = model.step(more[:, 1:], state)
     for row, length in enumerate(LENGTHS.tolist()):
         own = read[row : row + 1, :length]
         alone = model(torch.cat([own, more[row : row + 1]], 1))[0]

@@ -37,8 +37,9 @@ def test_a_step_within_the_room_copies_nothing() -> None:
 
 def test_a_search_makes_all_its_room_at_once() -> None:
     model = built(encoder_decoder())
-    state = model.begin(model.encode(tokens(2, 7))).reserve(40)
-    state = model.step(tokens(2, 1), state)[1]
+    state = model.begin(model.encode(tokens(2, 7)))
+    state.reserve(40)
+    model.step(tokens(2, 1), state)
     own = [cache for cache in state.cache.values() if not cache.fixed]
     assert [cache.keys.shape[2] for cache in own] == [40] * len(own)
     assert {cache.keys.shape[2] for cache in state.cache.values() if cache.fixed} == {7}
@@ -62,7 +63,8 @@ def test_another_batch_size_is_refused() -> None:
     with pytest.raises(ValueError, match="the cache holds a batch of 2, the new tokens are a batch of 3"):
         cache.extend(*torch.randn(2, 3, 1, 1, 5))
     model = built(decoder())
-    _, state = model.step(tokens(2, 3), model.begin())
+    state = model.begin()
+    model.step(tokens(2, 3), state)
     with pytest.raises(ValueError, match="the state holds a batch of 2, the new tokens are a batch of 3"):
         model.step(tokens(3, 1), state)
     translator = built(encoder_decoder())
@@ -73,9 +75,11 @@ def test_another_batch_size_is_refused() -> None:
 def test_selected_rows_go_on_as_if_they_had_been_alone() -> None:
     model, prompt, rows = built(encoder_decoder()), tokens(3, 4), torch.tensor([2, 2, 0])
     source = tokens(3, 6)
-    _, state = model.step(prompt, model.begin(model.encode(source)))
+    state = model.begin(model.encode(source))
+    model.step(prompt, state)
     more = tokens(3, 1)
-    logits, _ = model.step(more, state.select(rows))
+    state.select(rows)
+    logits = model.step(more, state)
     expected = model(source[rows], torch.cat([prompt[rows], more], dim=1))[:, -1]
     torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
 
@@ -86,7 +90,7 @@ def test_the_memory_is_projected_once() -> None:
     model.decoder.blocks[0].cross.kv.register_forward_hook(lambda *_: calls.append(1))
     state = model.begin(model.encode(tokens(2, 5)))
     for _ in range(3):
-        _, state = model.step(tokens(2, 1), state)
+        model.step(tokens(2, 1), state)
     assert calls == [1]
 
 
@@ -113,7 +117,7 @@ def test_keys_of_a_source_are_made_ready_once_not_once_a_step(
     state = model.begin(model.encode(source))
     calls.clear()
     for place in range(4):
-        logits, state = model.step(target[:, place : place + 1], state)
+        logits = model.step(target[:, place : place + 1], state)
         torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
     layers = sum(name.endswith("cross") for name in model.attention_names())
     assert calls.count(9) == layers  # the source has nine tokens, what was written has fewer
@@ -137,9 +141,10 @@ def test_rows_that_share_a_memory_get_what_a_memory_each_gives(length: int) -> N
     keep = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
     own = torch.arange(2).repeat_interleave(3)
     with regard.watch(model, "decoder.1.cross") as shared:
-        logits, state = model.step(target, model.begin(model.encode(source, keep)))
+        state = model.begin(model.encode(source, keep))
+        logits = model.step(target, state)
     with regard.watch(model, "decoder.1.cross") as apart:
-        expected, _ = model.step(target, model.begin(model.encode(source[own], keep[own])))
+        expected = model.step(target, model.begin(model.encode(source[own], keep[own])))
     torch.testing.assert_close(logits, expected)
     torch.testing.assert_close(shared.last("decoder.1.cross"), apart.last("decoder.1.cross"))
     assert shared.last("decoder.1.cross").shape == (6, 4, length, 6)
@@ -148,13 +153,14 @@ def test_rows_that_share_a_memory_get_what_a_memory_each_gives(length: int) -> N
 
 def test_rows_and_memories_are_selected_apart() -> None:
     model, source, target = built(encoder_decoder()), tokens(3, 6), tokens(6, 4)
-    _, state = model.step(target, model.begin(model.encode(source)))
+    state = model.begin(model.encode(source))
+    model.step(target, state)
     memory = state.memory.states
     state.select(torch.tensor([1, 1, 2, 3, 5, 4]))
     assert state.memory.states is memory  # shared by two rows each, so it stays
     state.select(torch.tensor([4, 5, 0, 1]), sources=torch.tensor([2, 0]))
     more = tokens(4, 1)
-    logits, _ = model.step(more, state)
+    logits = model.step(more, state)
     rows = [5, 4, 1, 1]
     expected = model(source[[2, 2, 0, 0]], torch.cat([target[rows], more], dim=1))[:, -1]
     torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
@@ -172,12 +178,14 @@ def test_a_state_that_is_cut_back_goes_on_as_if_the_rest_had_never_been(padded: 
     model, text, more = built(decoder()).double(), tokens(2, 9), tokens(2, 3)
     keep = torch.ones(2, 5, dtype=torch.bool)
     keep[1, 3:] = not padded
-    _, state = model.step(text[:, :5], model.begin(), keep if padded else None)
+    state = model.begin()
+    model.step(text[:, :5], state, keep if padded else None)
     whole = state.copy()
-    _, state = model.step(text[:, 5:], state)
+    model.step(text[:, 5:], state)
     assert state.length == 9
-    cut, _ = model.step(more, state.cut(5))
-    plain, _ = model.step(more, whole)
+    state.cut(5)
+    cut = model.step(more, state)
+    plain = model.step(more, whole)
     torch.testing.assert_close(cut, plain)
     assert state.length == whole.length == 8
 
@@ -185,21 +193,24 @@ def test_a_state_that_is_cut_back_goes_on_as_if_the_rest_had_never_been(padded: 
 def test_a_copy_of_a_state_goes_its_own_way() -> None:
     for config in (decoder(), RecurrentDecoder(vocabulary=40, width=16, hidden=12)):
         model, text = built(config).double(), tokens(2, 6)
-        _, state = model.step(text[:, :4], model.begin())
+        state = model.begin()
+        model.step(text[:, :4], state)
         other = state.copy()
         model.step(tokens(2, 3), other)
-        found, _ = model.step(text[:, 4:], state)
+        found = model.step(text[:, 4:], state)
         torch.testing.assert_close(found, model(text)[:, -1])
 
 
 def test_a_recurrent_state_cannot_be_cut_and_none_can_be_stretched() -> None:
     model = built(RecurrentDecoder(vocabulary=40, width=16, hidden=12))
-    _, state = model.step(tokens(1, 4), model.begin())
+    state = model.begin()
+    model.step(tokens(1, 4), state)
     with pytest.raises(ValueError, match="a recurrent state holds all tokens in one"):
         state.cut(2)
     assert not model.rewinds
     attentive = built(decoder())
-    _, state = attentive.step(tokens(1, 4), attentive.begin())
+    state = attentive.begin()
+    attentive.step(tokens(1, 4), state)
     assert attentive.rewinds
     with pytest.raises(ValueError, match="a state of 4 tokens cannot be cut to 5"):
         state.cut(5)
@@ -207,6 +218,25 @@ def test_a_recurrent_state_cannot_be_cut_and_none_can_be_stretched() -> None:
 
 def test_what_was_made_of_a_memory_is_not_cut() -> None:
     model, source, text = built(encoder_decoder()), tokens(2, 6), tokens(2, 5)
-    _, state = model.step(text, model.begin(model.encode(source)))
-    found, _ = model.step(text[:, 2:], state.cut(2))
+    state = model.begin(model.encode(source))
+    model.step(text, state)
+    state.cut(2)
+    found = model.step(text[:, 2:], state)
     torch.testing.assert_close(found, model(source, text)[:, -1], rtol=1e-4, atol=1e-5)
+
+
+def test_a_state_changes_in_place_and_a_copy_is_another() -> None:
+    model = built(decoder())
+    state = model.begin()
+    changes = [
+        lambda: state.reserve(20),
+        lambda: state.select(torch.tensor([1, 0])),
+        lambda: state.cut(3),
+        lambda: state.branch(2),
+    ]
+    logits = model.step(tokens(2, 4), state)
+    assert isinstance(logits, torch.Tensor)
+    other = state.copy()
+    assert [change() for change in changes] == [None] * len(changes)  # type: ignore[no-untyped-call]
+    assert (state.length, state.batch) == (3, 4)
+    assert (other.length, other.batch, other.branches) == (4, 2, None)

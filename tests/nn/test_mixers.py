@@ -35,10 +35,11 @@ def test_the_future_cannot_leak(mixer: MixerConfig) -> None:
 def test_cached_steps_equal_the_full_pass(mixer: MixerConfig) -> None:
     model, sentence = built(decoder(attention=mixer, position=NoPosition())), tokens(2, 9)
     expected = model(sentence)
-    logits, state = model.step(sentence[:, :4], model.begin())
+    state = model.begin()
+    logits = model.step(sentence[:, :4], state)
     close(logits, expected[:, 3])
     for place in range(4, 9):
-        logits, state = model.step(sentence[:, place : place + 1], state)
+        logits = model.step(sentence[:, place : place + 1], state)
         close(logits, expected[:, place])
 
 
@@ -46,8 +47,9 @@ def test_cached_steps_equal_the_full_pass(mixer: MixerConfig) -> None:
 def test_padded_prompts_go_on_as_each_row_would_alone(mixer: MixerConfig) -> None:
     model = built(decoder(attention=mixer, position=NoPosition()))
     prompt, more, keep = tokens(3, 6), tokens(3, 1), real_tokens(torch.tensor([6, 2, 4]), 6)
-    _, state = model.step(prompt, model.begin(), keep)
-    logits, _ = model.step(more, state)
+    state = model.begin()
+    model.step(prompt, state, keep)
+    logits = model.step(more, state)
     alone = [torch.cat([prompt[row, keep[row]], more[row]])[None] for row in range(3)]
     close(logits, torch.cat([model(row)[:, -1] for row in alone]))
 

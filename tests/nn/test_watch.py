@@ -30,7 +30,7 @@ def test_each_step_of_decoding_is_recorded() -> None:
     with regard.watch(model, "decoder.1.self") as seen:
         state = model.begin(model.encode(tokens(2, 5)))
         for _ in range(3):
-            _, state = model.step(tokens(2, 1), state)
+            model.step(tokens(2, 1), state)
     assert [weights.shape[-1] for weights in seen["decoder.1.self"]] == [1, 2, 3]
 
 
