@@ -405,7 +405,7 @@ class StackWriter(Writer):
     def read_all(self, tokens: Tensor, state: State) -> Tensor:
         self.check_tokens(tokens, None)
         context = state.advance(tokens, None).of(self)
-        hidden, _ = self.decoder(self.embedding(tokens, context), context.enter("decoder"))
+        hidden: Tensor = self.decoder(self.embedding(tokens, context), context.enter("decoder"))[0]
         return hidden
 
     def cache_values(self) -> tuple[int, int]:

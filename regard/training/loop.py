@@ -23,7 +23,7 @@ from regard.training.optimisers import scale_rates
 from regard.training.place import Place
 from regard.training.records import INTERRUPTED, Listen
 from regard.training.settings import Training
-from regard.training.state import Progress, State
+from regard.training.state import Progress, TrainingState
 from regard.training.strategy import Groups, Strategy, StrategyError, Summed
 
 PACE_STEPS = 10  # after so many a run that ends by the clock knows its pace
@@ -67,7 +67,7 @@ class Trainer:
         strategy.begin(model, self.loss)  # before optimisers and averages, which keep hold of the weights
         self.optimisers = config.optimiser.build(model)
         self.average = config.average.build(model)
-        self.state = State(model, self.optimisers, self.average, Progress())
+        self.state = TrainingState(model, self.optimisers, self.average, Progress())
         self.place = Place(run.path)
         self.interrupted = 0  # the number of a signal: the run ends after the step under way
 

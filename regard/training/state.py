@@ -63,7 +63,7 @@ class Progress:
 
 
 @dataclass
-class State:
+class TrainingState:
     """All that a checkpoint keeps, beside the state of the random generators."""
 
     model: Model

@@ -98,7 +98,7 @@ def test_cached_steps_equal_the_full_pass(stack: StackConfig) -> None:
     model, sentence = built(decoder(stack)), tokens(2, 8)
     expected, state = model(sentence), model.begin()
     for place in range(8):
-        logits, state = model.step(sentence[:, place : place + 1], state)
+        logits = model.step(sentence[:, place : place + 1], state)
         close(logits, expected[:, place])
 
 
@@ -109,7 +109,7 @@ def test_a_translator_steps_as_it_passes_and_as_each_row_would_alone(stack: Stac
     expected = model(source, target, keep)
     state = model.begin(model.encode(source, keep))
     for place in range(6):
-        logits, state = model.step(target[:, place : place + 1], state)
+        logits = model.step(target[:, place : place + 1], state)
         close(logits, expected[:, place])
     for row in range(3):
         close(expected[row : row + 1], model(source[row : row + 1, keep[row]], target[row : row + 1]))
@@ -187,7 +187,8 @@ def test_layers_that_share_a_block_have_caches_and_pictures_of_their_own() -> No
     model = built(decoder(Shared(layers=3, block=PLAIN)))
     assert len(model.decoder.blocks) == 1
     with regard.watch(model) as seen:
-        _, state = model.step(tokens(1, 4), model.begin())
+        state = model.begin()
+        model.step(tokens(1, 4), state)
     assert list(state.cache) == list(seen) == [f"decoder.{layer}.self" for layer in range(3)]
     assert not torch.equal(seen.last("decoder.0.self"), seen.last("decoder.2.self"))
 
@@ -335,7 +336,7 @@ def test_a_decoder_attends_to_what_is_left_of_its_source(side: str) -> None:
     assert shapes["decoder.0.cross"] == (5, 4)
     state = model.begin(model.encode(source, keep))
     for place in range(5):
-        logits, state = model.step(target[:, place : place + 1], state)
+        logits = model.step(target[:, place : place + 1], state)
         close(logits, expected[:, place])
     for row in range(3):
         close(expected[row : row + 1], model(source[row : row + 1, keep[row]], target[row : row + 1]))
