@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from regard.nn.masks import Mask
     from regard.nn.watch import watch
     from regard.tasks import load
+    from regard.tasks.evaluating import evaluate
     from regard.training.recipes import train
     from regard.zoo import build, presets
 
 __version__ = "0.1.0.dev0"
-__all__ = ["Description", "Error", "Mask", "build", "describe", "load", "presets", "train", "watch"]
+__all__ = ["Description", "Error", "Mask", "build", "describe", "evaluate", "load", "presets", "train", "watch"]
 
 _HOMES = {
     "Description": "regard.anatomy",
@@ -26,6 +27,7 @@ _HOMES = {
     "Mask": "regard.nn.masks",
     "build": "regard.zoo",
     "describe": "regard.anatomy",
+    "evaluate": "regard.tasks.evaluating",
     "load": "regard.tasks",
     "presets": "regard.zoo",
     "train": "regard.training.recipes",

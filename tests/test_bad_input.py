@@ -533,7 +533,7 @@ def test_a_search_that_cannot_be_is_refused(regard: Say, toy: Toy, words: list[s
     ("words", "message"),
     [
         (["--data", "nowhere.tsv"], "nowhere.tsv does not exist"),
-        ([], "there is nothing to translate: give --data, or --source and --target"),
+        ([], "there is nothing to score: give --data, or --source and --target"),
         (["--source", "a.fr"], "source 'a.fr' and target None: parallel files come in two"),
         (["--data", "phrasebook", "--split", "tset"], "phrasebook has no split 'tset': did you mean 'test'?"),
         (["--data", "phrasebok"], "unknown data set 'phrasebok': did you mean 'phrasebook'?"),

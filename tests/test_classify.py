@@ -12,7 +12,7 @@ import pytest
 import regard as library
 from regard.checkpoint import Run, read_tensors
 from regard.look import Look
-from regard.tasks.judging.text_classifier import TextClassifier
+from regard.tasks.judging.judge import TextClassifier
 from regard.training.records import read_records
 from tests.conftest import Say
 from tests.reviews import MODEL, TRAINING, VERDICTS, reviews, write_reviews
@@ -120,7 +120,7 @@ def test_evaluating_gives_accuracy_f1_each_class_and_the_confusion(home: Path, r
 
 def test_the_report_has_each_class_and_the_confusion(home: Path) -> None:
     report = (home / "han-2016" / "report.html").read_text(encoding="utf-8")
-    for heading in ("Each class", "What was taken for what", "The surest mistakes"):
+    for heading in ("Each label", "What was taken for what", "The surest mistakes"):
         assert heading in report
 
 
@@ -200,9 +200,9 @@ def test_rare_classes_can_count_as_much_as_frequent_ones(tmp_path: Path) -> None
     path.write_text("a b\tx\n" * 9 + "c d\ty\n", encoding="utf-8")
     data = LabelledData(file=str(path))
     task = Classification(train=data, valid=data, balanced=True).open(tmp_path / "run", print)
-    assert task.weights is not None
-    torch.testing.assert_close(task.weights, torch.tensor([10 / 18, 10 / 2]))
-    torch.testing.assert_close(task.weights[task.train_labels].mean(), torch.tensor(1.0))
+    assert task.outcome.weights is not None
+    torch.testing.assert_close(task.outcome.weights, torch.tensor([10 / 18, 10 / 2]))
+    torch.testing.assert_close(task.outcome.weights[task.numbers()].mean(), torch.tensor(1.0))
 
 
 def test_texts_are_read_twice_where_both_readings_shall_agree(tmp_path: Path) -> None:

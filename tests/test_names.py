@@ -10,7 +10,7 @@ import regard
 
 ROOT = Path(regard.__file__).parent
 MIRRORS = "studio/schemas.py"  # a schema of the HTTP API has the name of the record that it mirrors
-SEVERAL = {"Choice", "Reader", "Reading", "Score", "Shelf", "Table", "Window", "_Texts"}  # not yet told apart
+SEVERAL = {"Choice", "Reader", "Reading", "Score", "Shelf", "Table", "Window"}  # not yet told apart
 
 
 def classes() -> dict[str, list[str]]:

@@ -18,8 +18,9 @@ from regard.data.files import PairFile
 from regard.data.store import Store
 from regard.data.tokenizers import END, START
 from regard.decoding import Decoding
+from regard.models.padding import padded
 from regard.tasks.writing.translation import load_translator
-from regard.tasks.writing.translator import Translator, padded
+from regard.tasks.writing.translator import Translator
 from tests.conftest import Say
 from tests.toy import LONGEST, MODEL, WORDS, Toy, diagonal, meaning, sentences, write_pairs
 

@@ -12,34 +12,29 @@ from typing import Any, NoReturn
 
 from regard import __version__, extensions
 from regard.cli import (
-    answer,
     augment,
-    classify,
     demo,
     describe,
     embed,
     evaluate,
     export,
-    fill,
     generate,
     import_,
     lab,
     listing,
     look,
-    pair,
     similar,
     studio,
-    tag,
     train,
     translate,
+    use,
 )
 from regard.errors import Error, reason
 
-VERBS = (
-    *(demo, train, translate, augment, classify, pair, tag, answer, generate, fill, embed, similar),
+VERBS: tuple[Any, ...] = (
+    *(demo, train, translate, augment, *use.USES, generate, embed, similar),
     *(evaluate, look, lab, studio, describe, listing, import_, export),
 )
-
 
 IMPORT = "--import"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a disk: it takes no more

@@ -6,10 +6,9 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.evaluate_translation import read_pairs
 from regard.cli.options import add_data, positive, read_changes
 from regard.cli.precision import add_precision, precise
-from regard.cli.progress import counting
+from regard.cli.progress import counting, say
 from regard.errors import Error
 
 if TYPE_CHECKING:
@@ -78,6 +77,18 @@ def check(options: argparse.Namespace) -> None:
             raise Error(f"{name} {file} is for a translator --{way} RUN: name it too")
         if run and not (file or options.data or options.source or options.target):
             raise Error(f"--{way} {run} has nothing to translate: give --data, --source and --target, or {name}")
+
+
+def read_pairs(options: argparse.Namespace) -> list[Pair]:
+    from regard.data.examples import PairData
+    from regard.data.pairs import say_skipped
+
+    columns = tuple(options.columns.split(",")) if options.columns else None
+    others = {name: value for name in ("source", "target") if (value := getattr(options, name))}
+    source = PairData().like(options.data, columns, options.languages, options.split, options.count, **others).pairs()
+    pairs = list(source)
+    say_skipped(source, "pairs", say)
+    return pairs
 
 
 def read_sentences(file: str | None) -> list[str]:

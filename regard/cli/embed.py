@@ -12,8 +12,7 @@ from typing import Any
 from regard.cli.options import positive
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
-from regard.cli.texts import given_texts
-from regard.cli.translate import chunks, standard_input
+from regard.cli.texts import chunks, given_texts, line_by_line, standard_input
 from regard.errors import Error
 
 CHUNK = 10_000  # lines of standard input that are sorted by length together
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         raise Error(f"--out {out}: it must end in .npy or .jsonl, which say how vectors are written")
     embedder = precise(load_embedder(options.run, options.pool), options)
     texts: Iterable[str] = given or standard_input("embedding")
-    alone = out is None and (options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty()))
+    alone = out is None and line_by_line(options.batch)
     read = 0
     with writing(out, embedder.width) as write, counting("texts embedded", len(given) or None) as done:
         for chunk in chunks(texts, 1 if alone else CHUNK):

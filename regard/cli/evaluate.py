@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 from typing import Any
 
-from regard.cli.options import add_data, positive
+from regard.cli.options import add_data, positive, read_changes
 from regard.cli.precision import add_precision
+from regard.cli.progress import say
 from regard.cli.together import add_with
 from regard.errors import Error
 
-EVALUATORS = {  # by task: a module with `evaluate` and `table`
-    "translate": "regard.cli.evaluate_translation",
-    "classify": "regard.cli.evaluate_classification",
-    "pair": "regard.cli.evaluate_pairing",
-    "lm": "regard.cli.evaluate_language",
-    "copy": "regard.cli.evaluate_copying",
-    "fewshot": "regard.cli.evaluate_fewshot",
-    "tag": "regard.cli.evaluate_tagging",
-    "answer": "regard.cli.evaluate_answering",
-    "similar": "regard.cli.evaluate_relating",
-    "mlm": "regard.cli.evaluate_pretraining",
-    "plm": "regard.cli.evaluate_pretraining",
-    "bilm": "regard.cli.evaluate_bilm",
-}
-PAIRS_ALONE = ("source", "target", "tokenised", "against", "with", "each")  # options of translation
+OF_TRANSLATORS = ("tokenised", "against", "with", "each")
+PAIRS_ALONE = ("source", "target", *OF_TRANSLATORS)
 
 
 def add(verbs: Any) -> None:
@@ -68,7 +55,7 @@ def add(verbs: Any) -> None:
     verb.add_argument(
         "--tokenised", metavar="LANGUAGE", help="BLEU of lower-cased Moses tokens too, as many papers state it: de"
     )
-    verb.add_argument("--batch", type=positive, default=32, help="sentences at a time (default 32)")
+    verb.add_argument("--batch", type=positive, help="examples at a time")
     add_with(verb)
     verb.add_argument("--json", action="store_true", help="print JSON")
     add_precision(verb)
@@ -76,17 +63,28 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.checkpoint import Run
+    from regard.tasks.evaluating import evaluate, kind_of
 
-    folder = Run(options.run)
-    about = next(iter(folder.seeds()), folder).read_config()
-    kind = about["task"].get("kind") if "task" in about else "similar"  # without a task an encoder makes vectors
-    if kind not in EVALUATORS:
-        raise Error(f"{options.run} was trained for the task {kind!r}, which has no scores of its own")
-    if kind != "translate":
+    if (kind := kind_of(options.run)) != "translate":
         for name in PAIRS_ALONE:
             if getattr(options, name):
                 raise Error(f"--{name} is for translators; {options.run} was trained for the task {kind!r}")
-    module = importlib.import_module(EVALUATORS[kind])
-    result: dict[str, Any] = module.evaluate(options, rest)
-    print(json.dumps(result, indent=2, ensure_ascii=False) if options.json else module.table(result))
+    asked = {name: value for name in OF_TRANSLATORS if (value := getattr(options, name))}
+    if "with" in asked:
+        asked["with"] = tuple(asked["with"])
+    scores = evaluate(
+        options.run,
+        options.data,
+        source=options.source,
+        target=options.target,
+        columns=options.columns.split(",") if options.columns else None,
+        languages=options.languages,
+        split=options.split,
+        count=options.count,
+        batch=options.batch,
+        int8=options.int8,
+        say=say,
+        **asked,
+        **read_changes(rest),
+    )
+    print(json.dumps(scores.record(), indent=2, ensure_ascii=False) if options.json else scores)

@@ -13,7 +13,7 @@ from regard.cli.interrupts import Interrupts
 from regard.cli.options import positive, split_changes
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import say
-from regard.cli.translate import chunks
+from regard.cli.texts import chunks
 from regard.errors import Error
 
 if TYPE_CHECKING:

@@ -12,6 +12,8 @@ from regard.cli.options import positive
 from regard.cli.progress import say
 from regard.errors import Error
 
+SHOWN = 240  # letters of a text in a message
+
 
 def add(verbs: Any) -> None:
     verb: argparse.ArgumentParser = verbs.add_parser(
@@ -68,7 +70,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.look.importance import importance
     from regard.look.marking import spoken
     from regard.look.page import page, write_png
-    from regard.tasks.judging.classification import shortened
+    from regard.sides.base import shortened
 
     gold = None if options.gold is None else read_links(options.gold)
     subject = open_run(options.run)
@@ -95,7 +97,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     if seen.marks:
         say(spoken(seen.marks))
     if seen.unread:
-        say(f"the text is too long for the model: what follows is not read: {shortened(seen.unread)}")
+        say(f"the text is too long for the model: what follows is not read: {shortened(seen.unread, SHOWN)}")
     if seen.changes is not None:
         say(f"without {', '.join(seen.without)}: {seen.changes.text}")
         say(f"before: {seen.changes.before}")

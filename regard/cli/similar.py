@@ -12,8 +12,7 @@ from typing import Any
 from regard.cli.options import positive
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
-from regard.cli.texts import given_texts
-from regard.cli.translate import chunks, standard_input
+from regard.cli.texts import chunks, given_texts, line_by_line, standard_input
 from regard.errors import Error
 
 
@@ -65,7 +64,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     with counting("lines embedded") as done:
         index = open_index(folder, lines, embedder, options.precision, say, done, make=not options.reuse)
     texts: Iterable[str] = given or standard_input("looking for")
-    alone = sys.stdin is not None and sys.stdin.isatty()
+    alone = line_by_line(options.batch)
     several = len(given) != 1
     for chunk in chunks(texts, 1 if alone else options.batch):
         asked = [text for text in chunk if text.strip()]

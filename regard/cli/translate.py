@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import positive, split_changes
 from regard.cli.precision import add_precision
 from regard.cli.progress import counting, say
+from regard.cli.texts import chunks, line_by_line, standard_input
 from regard.cli.together import add_with, load_together
 from regard.errors import Error
 
@@ -44,6 +45,7 @@ def add(verbs: Any) -> None:
     verb.add_argument(
         "--align", action="store_true", help="after each translation a tab and its word alignment, as 0-0 1-2 (Pharaoh)"
     )
+    verb.add_argument("--json", action="store_true", help="a JSON object a translation: text, score, log_prob, parts")
     verb.add_argument("--sample", action="store_true", help="draw translations instead of searching for the best")
     add_with(verb)
     add_precision(verb)
@@ -62,52 +64,20 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         several = isinstance(translator.model, Ensemble)
         why = "several runs have no one alignment" if several else f"{options.run} has no attention to its source"
         raise Error(f"{why}, so there is no alignment; leave --align out")
-    texts: Iterable[str] = given or standard_input()
-    alone = options.batch == 1 or (sys.stdin is not None and sys.stdin.isatty())
+    texts: Iterable[str] = given or standard_input("translating")
     with counting("sentences translated", len(given) or None) as done:
-        for chunk in chunks(texts, 1 if alone else CHUNK):
+        for chunk in chunks(texts, 1 if line_by_line(options.batch) else CHUNK):
             for found in translator.translate(chunk, search, options.batch, say, done):
                 for one in found:
-                    print(line(translator, one, options.scores, reading))
+                    print(one.json() if options.json else line(translator, one, options.scores, reading))
             sys.stdout.flush()
-
-
-def standard_input(doing: str = "translating") -> Iterator[str]:
-    from regard.data.files import decoded
-
-    if sys.stdin is None:
-        raise Error("standard input is closed; name the texts after the run, or a file after <")
-    if sys.stdin.isatty():
-        say(f"{doing} what you type, line by line; end with Ctrl-D")
-    return decoded(sys.stdin.buffer, "standard input")
-
-
-def chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
-    """So many texts at a time; what came before a line that cannot be read is not lost."""
-    chunk: list[str] = []
-    try:
-        for text in texts:
-            chunk.append(text)
-            if len(chunk) == size:
-                yield chunk
-                chunk = []
-    except Error:
-        if chunk:
-            yield chunk
-        raise
-    if chunk:
-        yield chunk
 
 
 def line(translator: Translator, one: Rendering, scores: bool, reading: Reading | None) -> str:
     """What is printed of a translation, on one line; an empty line of the input stays one, of as many columns."""
-    if not one.parts:
-        return "\t" * (scores + (reading is not None))
-    cells = [f"{one.score:.4f}"] if scores else []
-    cells.append(" ".join(one.text.splitlines()))
-    if reading is not None:
-        cells.append(pharaoh(translator, one, reading))
-    return "\t".join(cells)
+    if reading is None:
+        return one.line(scores)
+    return f"{one.line(scores)}\t{pharaoh(translator, one, reading)}"
 
 
 def pharaoh(translator: Translator, one: Rendering, reading: Reading) -> str:

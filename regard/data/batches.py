@@ -7,7 +7,7 @@ epoch alone, so that training can go on at any step as if it had never stopped.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -144,3 +144,22 @@ def _check_longest(longest: NDArray[np.int32], budget: int) -> None:
             f"example {worst} has {longest[worst]:,} tokens, more than a batch's budget of {budget:,}: "
             "drop such examples or raise the budget"
         )
+
+
+ENOUGH = 3 / 8  # of the tokens that are read at once make a batch, where the next row is longer
+
+
+def by_tokens(rows: Sequence[Sized], most: int, tokens: int) -> Iterator[list[int]]:
+    """The numbers of rows of similar length: at most `most`, and no more than `tokens` with their padding; of one
+    length where these are enough, since such a batch needs no mask."""
+    batch: list[int] = []
+    longest = 0
+    for i in sorted(range(len(rows)), key=lambda i: len(rows[i])):
+        full = len(batch) == most or len(rows[i]) * (len(batch) + 1) > tokens
+        if batch and (full or (len(rows[i]) > longest and longest * len(batch) >= ENOUGH * tokens)):
+            yield batch
+            batch = []
+        batch.append(i)
+        longest = len(rows[i])
+    if batch:
+        yield batch

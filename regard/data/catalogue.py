@@ -15,6 +15,7 @@ from regard.data.documents import Document
 from regard.data.files import DataError
 from regard.data.pairs import First, Pair
 from regard.data.sources import (
+    aeslc,
     cola,
     enwik8,
     imdb,
@@ -44,7 +45,7 @@ Opener = Callable[[str, str, int | None], Iterable[Any]]  # languages, split, ho
 class DataSet:
     """A named set: what it is, its variants (of pairs the languages; the first is the default), its splits, and how it
     is opened as each form of examples that it has: "pairs", "labelled", "judged" (pairs), "tagged", "questions",
-    "text".
+    "summaries", "text".
 
     An opener takes languages, split and how many examples (of text: lines) at most; what it gives can be iterated
     again and again.
@@ -175,6 +176,7 @@ _TABLE = (
     DataSet("mrpc", mrpc.ABOUT, (), mrpc.SPLITS, {"judged": _first(mrpc.judged)}),
     DataSet("stsb", stsb.ABOUT, (), stsb.SPLITS, {"judged": _first(stsb.judged)}),
     DataSet("sick", sick.ABOUT, sick.VARIANTS, sick.SPLITS, {"judged": _first(sick.judged)}),
+    DataSet("aeslc", aeslc.ABOUT, (), aeslc.SPLITS, {"summaries": _first(aeslc.summaries)}),
     DataSet("squad2", squad2.ABOUT, (), squad2.SPLITS, {"questions": _first(squad2.questions)}),
     DataSet("stdlib", stdlib.ABOUT, (), stdlib.SPLITS, {"text": _texts(stdlib.texts)}),
     DataSet(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
 from regard.config import Config, ConfigError, Size
-from regard.data.catalogue import data_set, open_data
+from regard.data.catalogue import data_set, data_sets, open_data
 from regard.data.documents import Document, Listed
-from regard.data.files import DataError, PairFile, ParallelFiles
+from regard.data.files import DataError, PairFile, ParallelFiles, SummaryFile
 from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
@@ -17,6 +18,8 @@ from regard.data.questions import Question, open_questions
 from regard.data.related import FromJudged, FromPairs, Related, RelatedFile
 from regard.data.tagged import Tagged, open_tagged
 from regard.data.text import FirstLines, Share, TextFiles
+
+E = TypeVar("E", bound="Examples")
 
 HELD_OUT = 10  # percent of a training text, where no other is given for validation
 
@@ -30,6 +33,7 @@ class Examples(Config):
 
     form: ClassVar[str] = ""
     called: ClassVar[str] = "examples"
+    instead: ClassVar[str] = ""  # options that name examples as well as --data does
 
     file: str | None = None
     name: str | None = None
@@ -57,6 +61,27 @@ class Examples(Config):
         """The examples of the file."""
         raise TypeError(f"{type(self).__name__} does not say how a file is read")
 
+    def like(
+        self: E,
+        data: str | None,
+        columns: tuple[str, ...] | None = None,
+        languages: str | None = None,
+        split: str = "test",
+        count: int | None = None,
+        **others: Any,
+    ) -> E:
+        """Other examples of this kind: of a file, or of a named set, in the languages of this one where it is the same
+        set and no others are asked for. `others` are fields that a kind has of its own."""
+        kind = type(self)
+        if not (data or others):
+            raise DataError(f"there is nothing to score: give --data{self.instead}, a file or the name of a data set")
+        if data and (data in data_sets() or not (Path(data).suffix or Path(data).exists())):
+            own = self.languages if self.name == data else None
+            return kind(name=data, languages=languages or own, split=split, count=count, **others)
+        if languages:
+            raise DataError(f"--languages {languages} are those of a named data set: leave it out beside a file")
+        return kind(file=data, columns=columns, count=count, **others)
+
 
 @dataclass(frozen=True)
 class PairData(Examples):
@@ -64,6 +89,7 @@ class PairData(Examples):
 
     form: ClassVar[str] = "pairs"
     called: ClassVar[str] = "sentence pairs"
+    instead: ClassVar[str] = ", or --source and --target"
 
     source: str | None = None
     target: str | None = None
@@ -92,6 +118,17 @@ class PairData(Examples):
         if self.source is not None and self.target is not None:
             return ParallelFiles(self.source, self.target)
         raise DataError("no sentence pairs were given: name a file, two parallel files or a data set")
+
+
+@dataclass(frozen=True)
+class SummaryData(PairData):
+    """Where texts with their summaries come from: one file, two parallel files, or a named set."""
+
+    form: ClassVar[str] = "summaries"
+    called: ClassVar[str] = "texts with summaries"
+
+    def read(self) -> Iterable[Pair]:
+        return super().read() if self.file is None else SummaryFile(self.file, self.columns)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,17 @@ from regard.data.errors import DataError
 from regard.data.forms import Line, Rows, check_column, comma_separated, csv_names, json_names, jsonl, tsv
 from regard.data.pairs import Pair
 
-__all__ = ["DataError", "Line", "PairFile", "ParallelFiles", "TableFile", "check_found", "column_of", "decoded"]
+__all__ = [
+    "DataError",
+    "Line",
+    "PairFile",
+    "ParallelFiles",
+    "SummaryFile",
+    "TableFile",
+    "check_found",
+    "column_of",
+    "decoded",
+]
 __all__ += ["existing", "lines", "locate", "text_of"]
 
 E = TypeVar("E")
@@ -96,6 +106,17 @@ class PairFile(TableFile[Pair]):
         sources, targets = tuple(pair.source.split()), tuple(pair.target.split())
         links = _pharaoh(text_of(line, ALIGNMENT, where), len(sources), len(targets), where)
         return Pair(pair.source, pair.target, sources, targets, links)
+
+
+class SummaryFile(TableFile[Pair]):
+    """Texts and their summaries, in the columns "text" and "summary", or as mails have them, a body and its subject."""
+
+    usual = ("text", "summary")
+    also = (("body", "subject"), ("document", "summary"), ("article", "highlights"), ("source", "target"))
+    called = "text with a summary"
+
+    def example(self, line: Line, where: str) -> Pair | None:
+        return _pair(*(text_of(line, column, where) for column in self.columns))
 
 
 class ParallelFiles:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -15,7 +15,8 @@ class Pair:
     """A sentence and its translation; with gold words, alignment and tags where they are known.
 
     Words are finer than white space ("l'homme" is "l'" and "homme", a full stop is a word). `alignment` links
-    (source word, target word), sorted; tags are the universal parts of speech, one a word.
+    (source word, target word), sorted; tags are the universal parts of speech, one a word. `others` are further
+    targets that are as right.
     """
 
     source: str
@@ -25,6 +26,7 @@ class Pair:
     alignment: tuple[tuple[int, int], ...] = ()
     source_tags: tuple[str, ...] = ()
     target_tags: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,17 @@ class First(Generic[E]):
     @property
     def skipped(self) -> int:
         return skipped(self.examples)
+
+
+@dataclass(frozen=True)
+class TextsOf:
+    """All texts of all examples, as often as one iterates; `texts` gives those of an example."""
+
+    examples: Iterable[Any]
+    texts: Callable[[Any], Iterable[str]]
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for example in self.examples for text in self.texts(example))
 
 
 class Sides:
@@ -59,6 +72,12 @@ class Sides:
 def skipped(examples: Iterable[Any]) -> int:
     """How many empty lines the last pass over a source of examples left out."""
     return int(getattr(examples, "skipped", 0))
+
+
+def say_skipped(examples: Iterable[Any], which: str, say: Callable[[str], None]) -> None:
+    """Tell of the empty lines that the last pass over `which` ("training texts") examples left out."""
+    if count := skipped(examples):
+        say(f"{count:,} empty lines of the {which} were skipped")
 
 
 def spans(text: str, words: Sequence[str]) -> list[tuple[int, int]]:

@@ -32,8 +32,8 @@ from regard.lab.comparison import (
 from regard.lab.experiment import ExperimentResult, Results
 from regard.lab.lengths import Group, by_length, evenly
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Contest, Interval, SeedScores, compared, fall
 from regard.lab.translators import Translators
+from regard.metrics.statistics import Contest, Interval, SeedScores, compared, fall
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, ReaderConfig
 from regard.nn.attention.dot import General

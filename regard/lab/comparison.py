@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.lab.experiment import Result, Results
-from regard.lab.statistics import Contest, Interval, Resampling, SeedScores, bleu, compared
+from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores, bleu, compared
 from regard.page.records import Point
 
 FAIRNESS = ("parameters", "steps", "seconds")

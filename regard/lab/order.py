@@ -30,8 +30,8 @@ from regard.lab.comparison import (
 from regard.lab.experiment import ExperimentResult, Results
 from regard.lab.lengths import Group
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Contest, SeedScores, compared
 from regard.lab.translators import Translators
+from regard.metrics.statistics import Contest, SeedScores, compared
 from regard.models import EncoderDecoder, ModelConfig
 from regard.nn.positions import (
     ALiBi,

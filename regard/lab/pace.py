@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import torch
 
@@ -25,7 +26,7 @@ STEPS, ROUNDS = 6, 4  # so many steps, so many times
 
 
 def paces(
-    task: Task, models: Mapping[str, ModelConfig], training: Training, path: Path, say: Say
+    task: Task[Any], models: Mapping[str, ModelConfig], training: Training, path: Path, say: Say
 ) -> tuple[Mapping[str, float], float]:
     """Seconds a step by name, kept in a file, so that an experiment that goes on plans as it did before; and how many
     times as long a step takes by the clock while the machine does other things, 1 where it was not measured now.

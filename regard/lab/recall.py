@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.config import Config, ConfigError, Positive, Size
 from regard.lab.experiment import Results
-from regard.lab.statistics import RESAMPLED, SeedScores
+from regard.metrics.statistics import RESAMPLED, SeedScores
 from regard.models import Decoder, DecoderModel
 from regard.nn.losses import gathering
 from regard.training.optimisers import AdamW, scale_rates

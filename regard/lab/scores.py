@@ -29,8 +29,8 @@ from regard.lab.comparison import (
 )
 from regard.lab.experiment import ExperimentResult, Result, Results
 from regard.lab.sizes import matched, parameters
-from regard.lab.statistics import Contest, Interval, Resampling, SeedScores, error_rate
 from regard.lab.translators import Translators
+from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores, error_rate
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau
 from regard.nn.attention import KernelConfig
@@ -45,7 +45,7 @@ REFERENCE = "additive"  # whose size the others take
 
 
 @dataclass(frozen=True)
-class Scores(Translators, kind="scores"):
+class AttentionScores(Translators, kind="scores"):
     """A recurrent translator with Bahdanau's attention, `width` wide; with the additive score its states are `hidden`
     wide, with another so much wider or narrower that all are of equal size. Location-based attention knows `places`."""
 

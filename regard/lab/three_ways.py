@@ -23,7 +23,7 @@ from regard.lab.experiment import Experiment, ExperimentResult, Result, Results,
 from regard.lab.measuring import alone, chain, kept_bytes, reach, timed
 from regard.lab.pace import clock
 from regard.lab.recall import Learning, Recall, RecallLearner, ranges, recalled
-from regard.lab.statistics import Contest, Interval, fall
+from regard.metrics.statistics import Contest, Interval, fall
 from regard.models import Decoder
 from regard.nn.attention import MixerConfig, MultiHead
 from regard.nn.feedforward import MLP

@@ -22,7 +22,7 @@ from regard.decoding import Decoding
 from regard.lab.experiment import Experiment, Result, Say, Trial
 from regard.lab.lengths import Group
 from regard.lab.pace import paces
-from regard.lab.statistics import sentence_counts
+from regard.metrics.statistics import sentence_counts
 from regard.models import ModelConfig
 from regard.tasks.writing.translation import Translation, load_translator
 from regard.tasks.writing.translator import Translator

@@ -7,12 +7,14 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.metrics.certainty import Indices
+from regard.metrics.certainty import Indices, Interval, between, intervals
+from regard.results import Scores
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 
@@ -40,13 +42,34 @@ def _f1(found: list[str], right: list[str]) -> float:
     return 2 * shared / (len(found) + len(right))
 
 
+TITLES = {"f1": "F1", "exact": "exact", "f1_answered": "F1 (answered)", "none_right": "none, rightly"}
+
+
 @dataclass(frozen=True)
-class JudgedAnswers:
+class AnswerScores(Scores):
     """Of N answers: 1 where it is exactly right, its F1, and whether its question has an answer."""
 
     exact: NDArray[np.float64]
     f1: NDArray[np.float64]
     answered: NDArray[np.bool_]
+
+    def metrics(self) -> dict[str, float]:
+        return self.scores()
+
+    @cached_property
+    def intervals(self) -> dict[str, Interval]:
+        return intervals(self.scores, len(self.exact))
+
+    def record(self) -> dict[str, Any]:
+        return {**self.scores(), "intervals": self.intervals, "questions": len(self.exact)}
+
+    def table(self) -> str:
+        found = self.scores()
+        rows = [
+            f"{TITLES[name]:<15}{found[name]:.4f}  (95% of such test sets: {between(sure)})"
+            for name, sure in self.intervals.items()
+        ]
+        return "\n".join([*rows, f"{len(self.exact):,} questions"])
 
     def scores(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
         """Exact match and F1 of the chosen ones, as shares; also of the questions that have an answer alone, and how
@@ -64,10 +87,10 @@ def mean(shares: NDArray[Any]) -> float:
     return float(shares.mean()) if len(shares) else float("nan")
 
 
-def judged_answers(found: Sequence[str], right: Sequence[Sequence[str]]) -> JudgedAnswers:
+def judged_answers(found: Sequence[str], right: Sequence[Sequence[str]]) -> AnswerScores:
     pairs = list(zip(found, right, strict=True))
     exacts, shares = np.array([exact(*one) for one in pairs]), np.array([overlap(*one) for one in pairs])
-    return JudgedAnswers(exacts, shares, np.array([bool(one) for one in right]))
+    return AnswerScores(exacts, shares, np.array([bool(one) for one in right]))
 
 
 def answer_scores(found: Sequence[str], right: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.metrics.correlation import matthews_of
-
 SAMPLES = 1_000
 BINS = 15
 LEVEL = 0.95
@@ -32,6 +30,11 @@ def intervals(scores: Callable[[Indices], Mapping[str, float]], count: int, seed
     return {name: (float(low), float(high)) for name, (low, high) in low_high.items()}
 
 
+def between(interval: Interval, digits: int = 4) -> str:
+    low, high = interval
+    return f"{low:.{digits}f}–{high:.{digits}f}"
+
+
 def calibration_error(probabilities: NDArray[np.floating], right: Indices, bins: int = BINS) -> float:
     """How far off the probability (N, labels) of the likeliest label is from how often it is the `right` one (N,): the
     mean over equal bins of probability, by how many fall into each. Guo et al. 2017, arXiv:1706.04599."""
@@ -40,23 +43,6 @@ def calibration_error(probabilities: NDArray[np.floating], right: Indices, bins:
     counts = np.bincount(places, minlength=bins)
     gaps = np.bincount(places, sure, bins) - np.bincount(places, correct, bins)
     return float(np.abs(gaps).sum() / counts.sum())
-
-
-def label_intervals(right: Indices, found: Indices, labels: int) -> dict[str, Interval]:
-    """Of accuracy, macro-F1 and Matthews, where these labels by number (N,) were right and these were found."""
-
-    def scores(chosen: Indices) -> dict[str, float]:
-        pairs = np.bincount(right[chosen] * labels + found[chosen], minlength=labels * labels)
-        counts = pairs.reshape(labels, labels)
-        either, both = counts.sum(0) + counts.sum(1), counts.diagonal()
-        f1 = 2 * both[either > 0] / either[either > 0]
-        return {
-            "accuracy": float(both.sum() / counts.sum()),
-            "macro_f1": float(f1.mean()),
-            "matthews": matthews_of(counts.astype(np.float64)),
-        }
-
-    return intervals(scores, len(right))
 
 
 def tag_intervals(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, Interval]:

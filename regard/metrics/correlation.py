@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from regard.metrics.label_scores import confusion
+from regard.metrics.certainty import Indices, Interval, between, intervals
+from regard.results import Scores
 
 
 def matthews(gold: Sequence[str], found: Sequence[str]) -> float:
@@ -49,3 +53,45 @@ def ranks(values: ArrayLike) -> NDArray[np.float64]:
     ends = np.cumsum(counts)
     means: NDArray[np.float64] = ends - (counts - 1) / 2
     return means[which]
+
+
+def confusion(gold: Sequence[str], found: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
+    """(names, names): how often the label of a row was taken for that of a column."""
+    places = {name: place for place, name in enumerate(names)}
+    counts = np.zeros((len(names), len(names)), dtype=np.int64)
+    for right, given in zip(gold, found, strict=True):
+        counts[places[right], places[given]] += 1
+    return counts
+
+
+@dataclass(frozen=True)
+class CorrelationScores(Scores):
+    """Scores of N examples that are right, and those that a model gives; the `loss` is that of its training."""
+
+    gold: NDArray[np.float64]
+    found: NDArray[np.float64]
+    loss: float
+    called: str = "pairs"
+
+    def figures(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
+        return correlations(self.gold[chosen], self.found[chosen])
+
+    def metrics(self) -> dict[str, float]:
+        return {**self.figures(), "loss": self.loss}
+
+    @cached_property
+    def intervals(self) -> dict[str, Interval]:
+        return intervals(self.figures, len(self.gold))
+
+    @property
+    def error(self) -> float:
+        return float(np.abs(self.found - self.gold).mean())
+
+    def record(self) -> dict[str, Any]:
+        sizes = {"mean error": self.error, self.called: len(self.gold)}
+        return {**self.figures(), "intervals": self.intervals, **sizes}
+
+    def table(self) -> str:
+        found = self.figures()
+        rows = [f"{name.title():<10}{found[name]:.4f}  ({between(one)})" for name, one in self.intervals.items()]
+        return "\n".join([*rows, f"{'error':<10}{self.error:.4f}", f"{self.called:<10}{len(self.gold):,}"])

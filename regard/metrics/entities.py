@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.metrics.certainty import Indices
+from regard.metrics.labels import LabelScore
 
 NONE = "O"
 SCHEMES = {"BIO": set("BI"), "IOBES": set("BIES"), "BILOU": set("BILU")}
@@ -72,12 +73,17 @@ class EntityCounts:
         precision, recall, f1 = shares(self.sentences[chosen].sum(0))
         return {"entity_f1": f1, "entity_precision": precision, "entity_recall": recall}
 
-    def by_type(self) -> dict[str, dict[str, Any]]:
-        """In the order of the alphabet."""
-        return {name: as_record(counts) for name, counts in sorted(self.types.items())}
+    def labels(self) -> list[LabelScore]:
+        """The scores of each type, in the order of the alphabet."""
+        return [LabelScore(name, *shares(counts), int(counts[2])) for name, counts in sorted(self.types.items())]
 
-    def overall(self) -> dict[str, Any]:
-        return as_record(self.sentences.sum(0))
+    def by_type(self) -> dict[str, dict[str, Any]]:
+        return {one.name: one.record("entities") for one in self.labels()}
+
+    def overall(self) -> LabelScore:
+        """Of all types together."""
+        counts = self.sentences.sum(0)
+        return LabelScore("all", *shares(counts), int(counts[2]))
 
 
 def count_entities(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> EntityCounts:
@@ -91,11 +97,6 @@ def count_entities(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]
             counter.update(entity.type for entity in some)
     types = {name: np.array([right[name], given[name], wanted[name]]) for name in {*given, *wanted}}
     return EntityCounts(np.array(rows, dtype=np.int64).reshape(-1, 3), types)
-
-
-def as_record(counts: NDArray[np.int64]) -> dict[str, Any]:
-    precision, recall, f1 = shares(counts)
-    return {"precision": precision, "recall": recall, "f1": f1, "entities": int(counts[2])}
 
 
 def shares(counts: NDArray[np.int64]) -> tuple[float, float, float]:

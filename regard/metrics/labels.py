@@ -1,10 +1,22 @@
-"""How many of the labels that a model gives are right: accuracy and F1."""
+"""How many of the labels that a model gives are right: accuracy, F1, each label, and what was taken for what."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.metrics.certainty import Indices, Interval, between, calibration_error, intervals
+from regard.metrics.correlation import confusion, matthews_of
+from regard.results import Scores
+
+MOST_TABLED = 20  # labels of a confusion table on a terminal
+LEAST_CHANCE = 1e-30  # of a right label, so that its logarithm is a number
 
 
 @dataclass(frozen=True)
@@ -17,6 +29,10 @@ class LabelScore:
     recall: float
     f1: float
     count: int
+
+    def record(self, counted: str) -> dict[str, Any]:
+        """`counted` is the name of the count."""
+        return {"precision": self.precision, "recall": self.recall, "f1": self.f1, counted: self.count}
 
 
 def label_scores(gold: Sequence[str], found: Sequence[str]) -> list[LabelScore]:
@@ -44,3 +60,109 @@ def macro_f1(gold: Sequence[str], found: Sequence[str]) -> float:
     """The mean of the labels' F1: a rare label counts as much as a frequent one."""
     scores = label_scores(gold, found)
     return sum(score.f1 for score in scores) / len(scores)
+
+
+@dataclass(frozen=True)
+class LabelScores(Scores):
+    """Of N examples the number of the `right` label (N,) and the probabilities (N, labels) that a model gives to the
+    labels of these `names`; `called` is what examples are."""
+
+    names: tuple[str, ...]
+    right: Indices
+    probabilities: NDArray[np.floating[Any]]
+    called: str = "texts"
+
+    @cached_property
+    def found(self) -> Indices:
+        return np.asarray(self.probabilities.argmax(1), dtype=np.int64)
+
+    @cached_property
+    def labels(self) -> list[LabelScore]:
+        """Of every label that is right somewhere or was found."""
+        return label_scores([self.names[i] for i in self.right], [self.names[i] for i in self.found])
+
+    @property
+    def loss(self) -> float:
+        """The mean of -log of what the right label was given."""
+        chosen = self.probabilities[np.arange(len(self.right)), self.right]
+        return float(-np.log(np.maximum(chosen, LEAST_CHANCE)).mean())
+
+    def figures(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
+        """Of the chosen examples."""
+        size = len(self.names)
+        pairs = np.bincount(self.right[chosen] * size + self.found[chosen], minlength=size * size)
+        counts = pairs.reshape(size, size)
+        either, both = counts.sum(0) + counts.sum(1), counts.diagonal()
+        f1 = 2 * both[either > 0] / either[either > 0]
+        return {
+            "accuracy": float(both.sum() / counts.sum()),
+            "macro_f1": float(f1.mean()),
+            "matthews": matthews_of(counts.astype(np.float64)),
+        }
+
+    def metrics(self) -> dict[str, float]:
+        return {**self.figures(), "loss": self.loss}
+
+    @cached_property
+    def intervals(self) -> dict[str, Interval]:
+        return intervals(self.figures, len(self.right))
+
+    @cached_property
+    def confusion(self) -> dict[str, dict[str, int]]:
+        """Right label → label that was found → how often; what never happened is left out."""
+        names = [score.name for score in self.labels]
+        counts = confusion([self.names[i] for i in self.right], [self.names[i] for i in self.found], names)
+        return {
+            name: {other: int(count) for other, count in zip(names, row, strict=True) if count}
+            for name, row in zip(names, counts, strict=True)
+            if row.any()
+        }
+
+    def record(self) -> dict[str, Any]:
+        return {
+            **self.figures(),
+            self.called: len(self.right),
+            "classes": {one.name: one.record(self.called) for one in self.labels},
+            "confusion": self.confusion,
+            "intervals": self.intervals,
+            "calibration_error": calibration_error(self.probabilities, self.right),
+        }
+
+    def table(self) -> str:
+        found, sure = self.figures(), self.intervals
+        lines = [
+            f"accuracy  {found['accuracy']:.4f}  (95% of such test sets: {between(sure['accuracy'])})",
+            f"macro-F1  {found['macro_f1']:.4f}  ({between(sure['macro_f1'])})",
+            f"Matthews  {found['matthews']:.4f}  ({between(sure['matthews'])})",
+            calibration_line(calibration_error(self.probabilities, self.right)),
+            f"{self.called:<10}{len(self.right):,}",
+            "",
+            *label_rows("class", self.labels, self.called),
+        ]
+        return "\n".join([*lines, *confused(self.confusion, [one.name for one in self.labels])])
+
+
+def calibration_line(error: float) -> str:
+    return f"its probabilities are {error:.3f} off on the mean (expected calibration error)"
+
+
+def label_rows(called: str, scores: Sequence[LabelScore], counted: str) -> Iterator[str]:
+    """A header, and a line for each label."""
+    width = max(len(called), *(len(one.name) for one in scores)) + 2
+    yield f"{called:<{width}}precision  recall      F1{counted:>10}"
+    for one in scores:
+        yield f"{one.name:<{width}}{one.precision:9.3f}{one.recall:8.3f}{one.f1:8.3f}{one.count:10,}"
+
+
+def confused(confusion: Mapping[str, Mapping[str, int]], names: Sequence[str]) -> list[str]:
+    """What was taken for what: a table, or of many labels the combinations that are wrong most often."""
+    if len(names) > MOST_TABLED:
+        each = ((name, other, count) for name, row in confusion.items() for other, count in row.items())
+        wrong = sorted((one for one in each if one[0] != one[1]), key=lambda one: -one[2])[:MOST_TABLED]
+        return ["", "most often taken for another", *(f"{count:6,}  {name} → {other}" for name, other, count in wrong)]
+    width, cell = max(17, *(len(name) + 2 for name in names)), max(8, *(len(name) + 2 for name in names))
+    rows = [
+        f"{name:<{width}}" + "".join(f"{confusion.get(name, {}).get(other, 0):>{cell},}" for other in names)
+        for name in names
+    ]
+    return ["", f"{'right ↓ found →':<{width}}" + "".join(f"{name:>{cell}}" for name in names), *rows]

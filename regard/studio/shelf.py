@@ -89,34 +89,29 @@ class Shelf:
 
 
 def load(folder: Path) -> Loaded:
-    from regard import tasks
     from regard.checkpoint import Run, RunError
-    from regard.config import from_dict
     from regard.decoding.prefixes import Prefixes
     from regard.look import open_run
     from regard.models import SourceWriter, TextWriter
-    from regard.tasks.base import TaskConfig
+    from regard.tasks.base import task_in
     from regard.tasks.language.generator import Generator
     from regard.tasks.language.task import LanguageModelling
-    from regard.tasks.writing.translation import Translation
-    from regard.tasks.writing.translator import Translator
+    from regard.tasks.writing.task import TextToText
 
     run = Run(folder)
     if not run.weights_path.is_file():
         raise RunError("it has no weights yet: they are written at the first validation")
     subject = open_run(folder)
-    tasks.register()
-    section = run.read_config().get("task")
-    task = None if section is None else from_dict(TaskConfig, section, "task")
+    task = task_in(run) if "task" in run.read_config() else None
     if isinstance(subject.model, TextWriter):
         context = task.context if isinstance(task, LanguageModelling) else subject.model.longest or CONTEXT
         writer = Generator(subject.model, subject.tokenizer, context)
         return Loaded(subject, None, writer, Prefixes(subject.model))
-    if not isinstance(task, Translation):
+    if not isinstance(task, TextToText):
         return Loaded(subject, None)
-    return Loaded(
-        subject, Translator(cast(SourceWriter, subject.model), subject.tokenizer, task.max_length, subject.reading)
-    )
+    tool = task.tool(cast(SourceWriter, subject.model), subject.tokenizer)
+    tool.reading = subject.reading
+    return Loaded(subject, tool)
 
 
 @dataclass(frozen=True)

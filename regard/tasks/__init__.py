@@ -9,6 +9,7 @@ from regard.tasks.registry import register
 
 TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "translate": "sentences into another language",
+    "summarise": "texts in short",
     "classify": "texts by their labels",
     "pair": "pairs of texts by a label or a score",
     "tag": "a tag for every word",

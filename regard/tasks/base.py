@@ -1,20 +1,30 @@
-"""What the trainer asks of a task; it knows nothing else about it."""
+"""What every task is: a config that says what is learnt, and the same with its data at hand.
+
+The trainer asks nothing else about a task. Everything here has a default that works; a task says what differs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 from torch import Tensor
 
-from regard.checkpoint import Run, RunError
-from regard.config import ConfigError, Part, from_dict
+from regard.checkpoint import TOKENS, Run, RunError, load_tokenizer
+from regard.config import Config, ConfigError, Part, change, from_dict
 from regard.data.batches import Batches
+from regard.data.examples import Examples
+from regard.data.progress import counting
+from regard.data.store import HEADER, Store, write_store
+from regard.data.tokenizers import Tokenizer
 from regard.models import Model, ModelConfig, TextReaderConfig
 from regard.page.records import Section
+from regard.results import Measured, Scores
 from regard.tasks.registry import register
 
 Say = Callable[[str], None]  # takes one line of progress
@@ -55,13 +65,23 @@ class TaskConfig(Part, family="task"):
         known = run.read_config().get("task", {})
         return {name: known[name] for name in names if name in known} if known.get("kind") == self.kind else {}
 
-    def open(self, folder: Path, say: Say) -> Task:
+    def open(self, folder: Path, say: Say) -> Task[Any]:
         """Prepare the data in the run folder, or find it prepared; `say` hears what takes its time."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")
 
     def load(self, run: Run) -> Any:
-        """What a person uses of a trained run; it needs no training data."""
+        """What a person uses of a trained run, its tool; it needs no training data."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")
+
+    def evaluate(self, asked: Evaluation) -> Scores:
+        """How good a run is on examples that it was not trained on."""
+        raise RunError(f"{asked.run.path} was trained for the task {self.kind!r}, which has no scores of its own")
+
+
+def task_in(run: Run) -> TaskConfig:
+    """The task that a run was trained for."""
+    register()  # so that a run of any task is understood
+    return from_dict(TaskConfig, run.section("task"), "task")
 
 
 K = TypeVar("K", bound=TaskConfig)
@@ -69,13 +89,12 @@ K = TypeVar("K", bound=TaskConfig)
 
 def task_of(run: Run, kind: type[K], use: str) -> K:
     """The task that a run was trained for; a run of another kind is refused: it is of no `use` here."""
-    register()  # so that a run of any task is understood
     if "task" not in run.read_config():
         raise RunError(
             f"{run.path} holds a model without a task, which cannot {use} yet; "
             f"let one begin from it: regard train TASK --from {run.path}"
         )
-    task = from_dict(TaskConfig, run.section("task"), "task")
+    task = task_in(run)
     if not isinstance(task, kind):
         raise RunError(f"{run.path} was trained for the task {task.kind!r}, not to {use}")
     return task
@@ -89,30 +108,135 @@ class Validation:
     samples: list[dict[str, str]] = field(default_factory=list)
 
 
-class Task(Protocol):
-    """A task with its data at hand."""
+C = TypeVar("C", bound=TaskConfig)
 
-    @property
-    def metrics(self) -> Mapping[str, bool]:
-        """Those of its config."""
+
+class Task(Generic[C]):
+    """A task with its data at hand, which stands beside the run: a corpus may be larger than memory, and a resumed run
+    reads nothing again. `prepare` makes or finds it."""
+
+    tokenizer: Tokenizer
+    store: Store
+
+    def __init__(self, config: C, folder: Path, say: Say) -> None:
+        self.config, self.run, self.metrics = config, Run(folder), config.metrics
+        folder.mkdir(parents=True, exist_ok=True)
+        self.prepare(say)
+
+    def prepare(self, say: Say) -> None:
+        """Read the examples: the tokenizer, the tokens of the training examples, and what validation needs."""
+        raise TypeError(f"{type(self).__name__} does not prepare its data")
 
     def fit(self, model: ModelConfig) -> ModelConfig:
         """The model's config with what the data decides: its vocabulary."""
+        return change(model, {"vocabulary": self.tokenizer.vocabulary})
 
     def batches(self, budget: int, seed: int) -> Batches:
         """The training examples, by at most `budget` tokens a batch."""
+        raise TypeError(f"{type(self).__name__} has no batches")
 
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         """The summed loss of these training examples, and over how many tokens it is summed."""
+        raise TypeError(f"{type(self).__name__} has no loss")
 
     def validate(self, model: Model) -> Validation:
         """On held-out examples; the model is in eval mode."""
+        raise TypeError(f"{type(self).__name__} has no validation")
 
     def probes(self, model: Model) -> list[bytes]:
         """Looks at a few fixed examples, packed; they are kept at each validation, for the playback of a training."""
+        return []
 
     def findings(self, model: Model) -> dict[str, Any]:
         """What the config of the run records about its trained model, by section; JSON values alone."""
+        return {}
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         """What the report of a run shows of this task."""
+        return []
+
+    # --- what `prepare` is made of ---
+
+    def learn_tokenizer(self, texts: Callable[[], Iterable[str]], say: Say, **how: Any) -> Tokenizer:
+        """That of the run folder, which learns it from the training texts where it has none yet. `how` are options of
+        `Tokenizer.train`."""
+        if not self.run.tokenizer_path.exists():
+            every, asked = texts(), cast(Any, self.config)  # at once: a missing file is named before all else
+            say("training the tokenizer")
+            Tokenizer.train(every, asked.tokenizer, asked.pieces, say, **how).save(self.run.tokenizer_path)
+        return load_tokenizer(self.run)
+
+    def stored(self, rows: Callable[[], Iterable[Sequence[Any]]], sides: int, limit: int, say: Say) -> Store:
+        """The rows of the training examples, of so many sides and numbers below `limit`; written where they are not."""
+        folder = self.run.path / TOKENS
+        if not (folder / HEADER).exists():
+            say("tokenizing")
+            write_store(folder, rows(), limit, sides, self.tokenizer.fingerprint)
+        return Store.open(folder)
+
+
+# --- scoring a run ----------------------------------------------------------------------------------------------------
+
+
+def silent(text: str) -> None:
+    """Nobody hears it."""
+
+
+@dataclass
+class Evaluation:
+    """On what a run is scored. `data` is a file, the name of a data set or examples at hand; `source` and `target` are
+    two parallel files. Of a file `columns` say what stands where, of a named set its `languages` and the `split`; at
+    most `count` examples are taken, `batch` at a time. `options` are those of the task."""
+
+    run: Run
+    data: Any = None
+    source: str | None = None
+    target: str | None = None
+    columns: Sequence[str] | None = None
+    languages: str | None = None
+    split: str = "test"
+    count: int | None = None
+    batch: int | None = None
+    int8: bool = False
+    say: Say = silent
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def examples(self, own: Examples) -> Iterable[Any]:
+        """Those that are asked for, of the kind on which the run was validated (`own`)."""
+        if self.data is not None and not isinstance(self.data, str | Path):
+            return list(self.data)
+        others = {name: value for name in ("source", "target") if (value := getattr(self, name)) is not None}
+        columns = None if self.columns is None else tuple(self.columns)
+        data = None if self.data is None else str(self.data)
+        return own.like(data, columns, self.languages, self.split, self.count, **others).open()
+
+    def given(self) -> list[str]:
+        """The names of the options that say which examples are meant."""
+        return [name for name in ("data", "source", "target", "columns") if getattr(self, name) is not None]
+
+    def precise(self, tool: Any) -> Any:
+        """A tool in the precision that is asked for."""
+        if self.int8:
+            from regard.fast.int8 import quantise
+
+            quantise(tool.model)
+        return tool
+
+    def asked(self, kind: type[Config]) -> Any:
+        """The options of the task as a config; one that it does not have is refused."""
+        return from_dict(kind, self.options)
+
+    @contextmanager
+    def counting(self, what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        """Progress on stderr, where somebody hears."""
+        if self.say is silent:
+            yield lambda more: None
+            return
+        with counting(what, total) as done:
+            yield done
+
+    def measured(self, counted: str, number: int, work: Callable[[], Scores], **beside: Any) -> Measured:
+        """The scores that `work` reaches, and how many of what is `counted` it does a second."""
+        begun = time.perf_counter()
+        scores = work()
+        return Measured(scores, counted, number / (time.perf_counter() - begun), beside)

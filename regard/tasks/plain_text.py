@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from regard.checkpoint import HELD, TOKENS, Run, load_tokenizer
+from regard.checkpoint import HELD, TOKENS
+from regard.config import Config
 from regard.data.corpus import Rowing, tokenized
 from regard.data.documents import Document, bytes_in
 from regard.data.files import DataError
 from regard.data.store import Store
-from regard.data.text import Sampled, Texts, sampled
-from regard.data.tokenizers import Kind, Tokenizer
-from regard.tasks.base import Say
+from regard.data.text import Sampled
+from regard.data.tokenizers import Tokenizer
+from regard.results import Figures, Scores
+from regard.tasks.base import Evaluation, Say
 from regard.tasks.pretraining.passages import sentences
 
 Documents = Iterable[Document]
-
-
-def text_tokenizer(
-    folder: Path,
-    train: Documents,
-    kind: Kind,
-    pieces: int | None,
-    say: Say,
-    learn: Callable[..., Tokenizer] = Tokenizer.train,
-) -> Tokenizer:
-    """That of the run folder, which learns it from the training text where it has none yet."""
-    path = folder / "tokenizer.json"
-    if not path.exists():
-        say("training the tokenizer")
-        learn(Texts(sampled(train, kind)), kind, pieces, say).save(path)
-    return load_tokenizer(Run(folder))
 
 
 def passage_stores(
@@ -47,3 +34,14 @@ def passage_stores(
     if not len(store):
         raise DataError("there is no text to train on: all of its lines are empty")
     return store, held
+
+
+def hidden_words(task: Any, asked: Evaluation) -> Scores:
+    """How well hidden words are found, of a task whose `scores` hide them as training does; they compare only between
+    runs that share a tokenizer."""
+    asked.asked(Config)
+    found = task.scores(asked.precise(task.load(asked.run)), asked.examples(task.valid))
+    if not found:
+        raise DataError(f"{asked.data}: no text (all lines are empty)")
+    counted = {name: int(found.pop(name)) for name in ("passages", "tokens")}
+    return Figures(found, counted)

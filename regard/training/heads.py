@@ -5,7 +5,7 @@ Fine-tuning from a head that knows nothing bends what was learnt before: Kumar e
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -34,7 +34,7 @@ class HeadTask(Protocol):
 
 
 @torch.no_grad()
-def solve_head(task: Task, model: Model) -> None:
+def solve_head(task: Task[Any], model: Model) -> None:
     """Put the weights of a logistic regression on some training examples into the output layer of a classifier."""
     if not (isinstance(task, HeadTask) and isinstance(model, ClassifierModel)):
         raise ConfigError("initial.head_first: the model gives no label to a whole text; leave it out")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -49,7 +50,7 @@ class Trainer:
     def __init__(
         self,
         run: Run,
-        task: Task,
+        task: Task[Any],
         model: Model,
         config: Training,
         batches: Batches,

@@ -120,7 +120,7 @@ def read_recipe(run: Run) -> Recipe:
     return from_dict(Recipe, {name: sections[name] for name in fields_of(Recipe) if name in sections})
 
 
-def make_trainer(run: Run, task: Task, model: Model, training: Training, listen: Listen = ignore) -> Trainer:
+def make_trainer(run: Run, task: Task[Any], model: Model, training: Training, listen: Listen = ignore) -> Trainer:
     """The trainer of a recipe."""
     quicken(model)
     if training.compile:
@@ -196,7 +196,7 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     return done
 
 
-def begin(run: Run, recipe: Recipe, say: Say, resume: int | None = None) -> tuple[Task, Recipe, Model]:
+def begin(run: Run, recipe: Recipe, say: Say, resume: int | None = None) -> tuple[Task[Any], Recipe, Model]:
     """The task with its data, the recipe with what the data decides, and the model as its training begins."""
     if recipe.initial is not None:
         take_tokenizer(recipe.initial, run)

@@ -21,8 +21,7 @@ from regard.interop import export_huggingface, import_source  # noqa: E402
 from regard.interop.runtimes import check_headless  # noqa: E402
 from regard.models import Classifier, Encoder, Tagger  # noqa: E402
 from regard.nn.pooling import FirstToken, Mean  # noqa: E402
-from regard.tasks.judging.pair_judge import PairJudge  # noqa: E402
-from regard.tasks.judging.text_classifier import TextClassifier  # noqa: E402
+from regard.tasks.judging.judge import PairJudge, TextClassifier  # noqa: E402
 from regard.tasks.tagging.tagger import WordTagger  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from tests.conftest import Say  # noqa: E402

@@ -21,7 +21,7 @@ from regard.lab.bench import remaining
 from regard.lab.bottleneck import Bottleneck
 from regard.lab.experiment import Experiment, ExperimentResult, Result, Results, Say, Trial
 from regard.lab.report import command, text
-from regard.lab.scores import Scores
+from regard.lab.scores import AttentionScores
 from regard.nn.attention.scores import Additive
 from regard.page.records import Card, DotChart, LineChart, Point, Series, Table
 
@@ -103,7 +103,7 @@ def test_results_figure_and_report_are_written(tmp_path: Path) -> None:
     [
         Bottleneck(),
         Bottleneck(score=Additive(), lengths=(10, 20), pairs=None, even=False, data="multi30k", languages="en-de"),
-        Scores(budget=12.5, seeds=2, steps=40),
+        AttentionScores(budget=12.5, seeds=2, steps=40),
     ],
 )
 def test_the_command_of_a_report_asks_for_the_same_experiment(experiment: Experiment) -> None:

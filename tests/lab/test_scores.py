@@ -9,7 +9,7 @@ import pytest
 
 from regard.lab.experiment import Result
 from regard.lab.order import OrderOfWords
-from regard.lab.scores import Scores
+from regard.lab.scores import AttentionScores
 from regard.lab.sizes import TOLERATED, parameters
 from regard.lab.translators import Translators
 from tests.lab import synthetic
@@ -20,7 +20,7 @@ TINY = {"seeds": 1, "pairs": 200, "pieces": 200, "valid": 4, "sentences": 3, "ba
 @pytest.mark.parametrize(
     ("experiment", "names"),
     [
-        (Scores(), ["dot", "scaled dot", "general", "additive", "content", "location"]),
+        (AttentionScores(), ["dot", "scaled dot", "general", "additive", "content", "location"]),
         (
             OrderOfWords(),
             ["none", "order number", "fraction", "sinusoidal", "learned", "relative", "rotary", "ALiBi", "T5 buckets"],
@@ -43,7 +43,7 @@ def result(quality: float, agreeing: int, pace: float = 0.1, seed: int = 0) -> R
 
 
 def test_the_best_score_is_named_with_those_that_cannot_be_told_from_it() -> None:
-    outcome = Scores().outcome(
+    outcome = AttentionScores().outcome(
         {
             "dot": [result(0.8, 7), result(0.8, 7, seed=2)],
             "additive": [result(0.795, 9, 0.15, seed=1), result(0.795, 9, 0.15, seed=3)],
@@ -67,7 +67,7 @@ def test_the_best_score_is_named_with_those_that_cannot_be_told_from_it() -> Non
 
 
 def test_one_seed_allows_no_verdict_about_models() -> None:
-    outcome = Scores(seeds=1).outcome({"dot": [result(0.9, 7)], "general": [result(0.6, 9, seed=1)]})
+    outcome = AttentionScores(seeds=1).outcome({"dot": [result(0.9, 7)], "general": [result(0.6, 9, seed=1)]})
     bleu, error, _, sure = outcome.conclusions
     assert bleu.startswith("In these runs the highest BLEU is that of dot")
     assert error.startswith("In these runs the lowest alignment error")
@@ -75,23 +75,23 @@ def test_one_seed_allows_no_verdict_about_models() -> None:
 
 
 def test_who_learnt_too_little_is_not_ranked() -> None:
-    outcome = Scores(seeds=1).outcome(
+    outcome = AttentionScores(seeds=1).outcome(
         {"dot": [result(0.9, 7)], "general": [result(0.8, 9, seed=1)], "location": [result(0.02, 2)]}
     )
     assert not any("location" in sentence for sentence in outcome.conclusions[:2])
     assert re.match(r"Location \(\d\.\d BLEU\) learnt too little to be compared\.$", outcome.conclusions[2])
-    nobody = Scores(seeds=1).outcome({name: [result(0.02, 2)] for name in ("dot", "general")})
+    nobody = AttentionScores(seeds=1).outcome({name: [result(0.02, 2)] for name in ("dot", "general")})
     assert re.match(r"Dot \(.+\) and general \(.+\) learnt too little to be compared\.$", nobody.conclusions[0])
 
 
 def test_without_gold_alignments_there_is_no_error_rate() -> None:
-    outcome = Scores().outcome({name: [{**result(0.5, 5), "links": []}] for name in ("dot", "general")})
+    outcome = AttentionScores().outcome({name: [{**result(0.5, 5), "links": []}] for name in ("dot", "general")})
     assert not any("alignment" in sentence for sentence in outcome.conclusions)
     assert outcome.values["contestants"]["dot"]["alignment_error"] is None
 
 
 def test_a_trial_leaves_links_and_counts(tmp_path: Path) -> None:
-    experiment = Scores(**TINY, hidden=32, width=32)  # type: ignore[arg-type]
+    experiment = AttentionScores(**TINY, hidden=32, width=32)  # type: ignore[arg-type]
     trial = next(one for one in experiment.trials(tmp_path, lambda line: None) if one.contestant == "location")
     found = trial.run(tmp_path / "trial")
     assert len(found["counts"]) == len(found["links"]) == 3

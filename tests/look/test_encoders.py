@@ -16,8 +16,9 @@ from regard.look.importance import importance
 from regard.look.parts import Mark
 from regard.models import EncoderModel, TaggerModel
 from regard.nn.pooling import AttentionPooling, Largest, Mean
+from regard.sides.two_texts import pair_tokens
 from regard.tasks.answering.answerer import Answerer, Window, read_windows
-from regard.tasks.judging.pair_judge import PairJudge, pair_tokens, read_pairs
+from regard.tasks.judging.judge import PairJudge, judged
 from regard.tasks.pretraining.filling import MaskFiller
 from regard.tasks.tagging.tagger import WordTagger
 from tests.conftest import Say
@@ -56,7 +57,7 @@ def test_a_pair_is_looked_at_as_it_is_judged(home: Path, preset: str) -> None:
     seen = look(open_run(home / f"pair-{preset}"), PAIR[0], second=PAIR[1])
     rows, _ = pair_tokens(used.tokenizer, [PAIR], 60)
     with library.watch(used.model) as watched, torch.no_grad():
-        read_pairs(used.model, used.tokenizer, rows)
+        judged(used.model, *used.batch(rows))
     assert [layer.name for layer in seen.layers] == list(watched) == ["encoder.0.self", "encoder.1.self"]
     for name in watched:
         np.testing.assert_allclose(seen.arrays[name], watched.last(name)[0].numpy(), atol=1e-6)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.metrics.certainty import Indices, calibration_error, interval, intervals, label_intervals, tag_intervals
+from regard.metrics.certainty import Indices, Interval, calibration_error, interval, intervals, tag_intervals
 from regard.metrics.correlation import matthews
-from regard.metrics.labels import accuracy, macro_f1
+from regard.metrics.labels import LabelScores, accuracy, macro_f1
 
 
 def test_the_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
@@ -20,6 +20,10 @@ def test_the_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
 
 def names(numbers: Indices) -> list[str]:
     return [str(number) for number in numbers]
+
+
+def label_intervals(right: Indices, found: Indices, labels: int) -> dict[str, Interval]:
+    return LabelScores(tuple(map(str, range(labels))), right, np.eye(labels)[found]).intervals
 
 
 def test_the_intervals_of_labels_hold_their_scores() -> None:

@@ -18,7 +18,7 @@ from regard.data.examples import JudgedData
 from regard.data.files import DataError
 from regard.data.judged import JudgedFile
 from regard.metrics.correlation import matthews, pearson, ranks, spearman
-from regard.tasks.judging.pair_judge import shortened
+from regard.sides.two_texts import cut_to
 from regard.tasks.judging.pairing import Pairing
 from tests.conftest import Say
 
@@ -92,10 +92,10 @@ def test_rare_labels_count_as_much_where_it_is_balanced(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("a\tb\tx\n" * 19 + "a\tc\ty\n")
     data = JudgedData(file=str(tmp_path / "a.tsv"))
     task = Pairing(train=data, valid=data, balanced=True).open(tmp_path / "run", lambda text: None)
-    assert task.weights is not None
-    assert task.weights.tolist() == pytest.approx([20 / 38, 10])
+    assert task.outcome.weights is not None
+    assert task.outcome.weights.tolist() == pytest.approx([20 / 38, 10])
     said: list[str] = []
-    assert Pairing(train=data, valid=data).open(tmp_path / "other", said.append).weights is None
+    assert Pairing(train=data, valid=data).open(tmp_path / "other", said.append).outcome.weights is None
     assert any("95.0% of the training pairs have the label 'x'" in text and "--balanced" in text for text in said)
 
 
@@ -176,10 +176,10 @@ def test_named_sets_are_read_as_they_come(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_the_longer_text_is_cut_first() -> None:
     one, other = list(range(10)), list(range(4))
-    assert [len(part) for part in shortened(one, other, 10)] == [6, 4]
-    assert [len(part) for part in shortened(other, one, 10)] == [4, 6]
-    assert [len(part) for part in shortened(one, one, 9)] == [4, 5]
-    assert shortened(one, other, 14) == (one, other)
+    assert [len(part) for part in cut_to(10, one, other)] == [6, 4]
+    assert [len(part) for part in cut_to(10, other, one)] == [4, 6]
+    assert [len(part) for part in cut_to(9, one, one)] == [4, 5]
+    assert cut_to(14, one, other) == (one, other)
 
 
 def test_correlations_are_those_of_the_textbooks() -> None:

@@ -81,7 +81,7 @@ def test_the_report_tells_each_sentence_its_own_alignment_error(tmp_path: Path) 
         pair = pairs[source]
         assert bool(error) == bool(pair.alignment)
         if error:
-            own = error_rate(task.translator(model), [pair], reading)
+            own = error_rate(task.tool(model), [pair], reading)
             assert error == f"{own:.2f}"
             errors.add(error)
     assert len(errors) > 1

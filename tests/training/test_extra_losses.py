@@ -3,6 +3,8 @@ computed; a validation judges without it."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 import zipfile
 from pathlib import Path
@@ -29,6 +31,7 @@ from tests.old_runs.test_old_runs import ARCHIVE
 
 EXTRA = 2.01
 NAME = "encoder.0.balance"
+SUMMARISE = "summarise"
 ROWS = np.arange(6)
 WHOLE = {"similar"}  # whose batches are judged as a whole
 
@@ -59,6 +62,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(parallel, "active_count", lambda: 1)  # who runs tests side by side has threads of its own
     with zipfile.ZipFile(ARCHIVE) as archive:
         archive.extractall(tmp_path, [one for one in archive.namelist() if one.startswith(("data/", "runs/"))])
+    shutil.copytree(tmp_path / "runs" / "transformer", tmp_path / "runs" / SUMMARISE)  # younger than the archive
+    config = tmp_path / "runs" / SUMMARISE / "config.json"
+    sections = json.loads(config.read_text())
+    sections["task"]["kind"] = SUMMARISE
+    config.write_text(json.dumps(sections))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -85,7 +93,7 @@ if sys.platform == "linux":  # where processes are copied
 
 
 @pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [*RUNS, SUMMARISE])
 def test_it_adds_its_size_to_the_mean_loss_of_every_task(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     left = Leaving(monkeypatch)
     for way, (groups, processes) in WAYS.items():
@@ -114,11 +122,11 @@ def test_it_adds_its_size_to_the_mean_loss_of_every_task(monkeypatch: pytest.Mon
 
 
 def test_these_are_all_tasks_that_can_be_trained() -> None:
-    assert {words.split()[1] for words in RUNS.values()} == kinds(TaskConfig).keys()
+    assert {SUMMARISE, *(words.split()[1] for words in RUNS.values())} == kinds(TaskConfig).keys()
 
 
 @pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [*RUNS, SUMMARISE])
 def test_a_validation_judges_without_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     left = Leaving(monkeypatch)
     metrics = []

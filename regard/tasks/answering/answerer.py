@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from regard.data.batches import by_tokens
 from regard.data.files import DataError
 from regard.data.given import checked_text, is_blank
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.spans import best_span, over_none
-from regard.look.capture import look
-from regard.look.records import Look
+from regard.errors import Error
 from regard.look.subject import Subject
 from regard.models import TaggerModel, encoder_in
-from regard.tasks.pretraining.passages import joined
-from regard.tasks.vectors.embedding import by_tokens
-from regard.tasks.writing.translator import padded
+from regard.models.padding import padded
+from regard.results import Result
+from regard.tasks.tool import Done, Say, Tool
 
 FRAME = 4  # special tokens around a question and a text, at most
+BATCH_TOKENS = 1024  # that are read at once, padding included
 ASKED = 64  # tokens of a question; the rest is cut
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Result):
     """Words of the text and where they stand; `score` is the probability, by the model, that it is better than none. An
     empty text is no answer."""
 
@@ -35,6 +36,14 @@ class Answer:
     start: int
     end: int
     score: float
+    question: str = field(default="", compare=False)
+
+    def line(self, scores: bool = False) -> str:
+        text = " ".join(self.text.split())
+        return f"{self.score:.4f}\t{text}" if scores and self.question.strip() else text
+
+    def record(self) -> dict[str, Any]:
+        return {"question": self.question, **super().record()}
 
 
 @dataclass(frozen=True)
@@ -66,16 +75,27 @@ def asked_at_most(max_length: int) -> int:
     return min(ASKED, max_length // 2)
 
 
-class Answerer:
+class Answerer(Tool):
     """Answers with a model and its tokenizer: `answerer("Who?", "A text.")`. A long text is read in windows; of all the
     spans in all windows the likeliest is taken, and no answer where that is likelier by `threshold` still."""
 
     def __init__(self, model: TaggerModel, tokenizer: Tokenizer, max_length: int, stride: int) -> None:
-        self.model, self.tokenizer, self.stride = model, tokenizer, stride
+        super().__init__(model, tokenizer)
+        self.stride = stride
         self.longest = min(max_length, model.longest or max_length)
 
     def __call__(self, question: str, context: str, threshold: float = 0.0) -> Answer:
         return self.answer([(question, context)], threshold)[0]
+
+    def results(
+        self,
+        inputs: Sequence[tuple[str, str]],
+        batch: int | None = None,
+        say: Say | None = None,
+        done: Done | None = None,
+        threshold: float = 0.0,
+    ) -> list[Answer]:
+        return self.answer(inputs, threshold, batch or 16, done, say)
 
     def answer(
         self,
@@ -93,7 +113,8 @@ class Answerer:
                 raise DataError(f"the text of question {number} is empty: there is nothing to answer from")
         filled = [(question, context) for question, context in asked if not is_blank(question)]
         found = iter(self.answer_filled(filled, threshold, batch, done, say))
-        return [Answer("", 0, 0, 0.0) if is_blank(question) else next(found) for question, _ in asked]
+        answers = (Answer("", 0, 0, 0.0) if is_blank(question) else next(found) for question, _ in asked)
+        return [replace(one, question=question) for one, (question, _) in zip(answers, asked, strict=True)]
 
     @torch.no_grad()
     def answer_filled(
@@ -112,7 +133,7 @@ class Answerer:
         parts = list(windows(self.tokenizer, asked, self.longest, self.stride))
         best = [(-math.inf, 0, 0)] * len(asked)  # the score of a span, and its characters
         none = [math.inf] * len(asked)
-        for chosen in by_tokens([[*part.question, *part.part] for part in parts], batch):
+        for chosen in by_tokens([[*part.question, *part.part] for part in parts], batch, BATCH_TOKENS):
             some = [parts[i] for i in chosen]
             logits, places, _ = read_windows(self.model, self.tokenizer, some)
             for part, row, (offset, nowhere) in zip(some, logits.float().cpu(), places, strict=True):
@@ -125,19 +146,25 @@ class Answerer:
                 done(len(chosen))
         return [self.chosen(asked[i][1], *best[i], none[i], threshold) for i in range(len(asked))]
 
-    def look(self, question: str, context: str, **options: Any) -> Look:
-        """See what the model attends to in a question and its text; a notebook draws it.
-
-        The options are those of `regard.look.look`.
-        """
-        subject = Subject(self.model, self.tokenizer, most=self.longest, task="answer")
-        return look(subject, question, second=context, **options)
+    def subject(self) -> Subject:
+        return Subject(self.model, self.tokenizer, most=self.longest, task="answer")
 
     def chosen(self, context: str, score: float, start: int, end: int, none: float, threshold: float) -> Answer:
         margin, share = score - none, over_none(score, none)
         text = context[start:end]
         start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
         return Answer(context[start:end], start, end, share) if margin > threshold else Answer("", 0, 0, share)
+
+
+def threshold_of(text: Any) -> float:
+    """How much likelier than none an answer must be, in logits."""
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        value = math.nan
+    if math.isnan(value):
+        raise Error(f"threshold {text}: it is a number of logits, such as 0 or 1.5")
+    return value
 
 
 def read_windows(
@@ -147,7 +174,7 @@ def read_windows(
     each text begins, and where its start stands; and which tokens are real."""
     encoder, device = encoder_in(model), next(model.parameters()).device
     segmented = encoder is not None and encoder.segmented
-    both = [joined(tokenizer, part.question, part.part, segmented) for part in parts]
+    both = [tokenizer.paired(part.question, part.part, segmented) for part in parts]
     tokens, keep = padded([ids for ids, _ in both], device)
     logits: Tensor = model(tokens, keep, padded([marks for _, marks in both], device)[0] if segmented else None)
     lengths, behind = [len(ids) for ids, _ in both], len(tokenizer.around[1])

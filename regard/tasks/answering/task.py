@@ -12,25 +12,25 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, load_both, load_tokenizer
-from regard.config import ConfigError, Size, change
-from regard.data.batches import Batches
+from regard.checkpoint import TOKENS, Run, load_both
+from regard.config import Config, ConfigError, Size, change
+from regard.data.batches import Batches, by_tokens
 from regard.data.examples import QuestionData
 from regard.data.files import DataError
 from regard.data.questions import Question
-from regard.data.store import HEADER, Store, write_store
-from regard.data.tokenizers import Kind, Tokenizer
+from regard.data.store import HEADER
+from regard.data.tokenizers import Kind
 from regard.fast import for_use
-from regard.metrics.answers import answer_scores, exact
+from regard.metrics.answers import answer_scores, exact, judged_answers
 from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
 from regard.page.records import Section, Table
-from regard.tasks.answering.answerer import FRAME, Answerer, Window, read_windows, windows
-from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
+from regard.results import Scores
+from regard.tasks.answering.answerer import FRAME, Answerer, Window, read_windows, threshold_of, windows
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.tuning import beginning, check_length, usual_dropout
-from regard.tasks.vectors.embedding import by_tokens
 
 SAMPLES, MISTAKES = 5, 8
-BATCH = 32  # windows, where nothing is learnt
+BATCH, BATCH_TOKENS = 32, 1024  # windows and tokens at once, where nothing is learnt
 
 
 @dataclass(frozen=True)
@@ -90,30 +90,43 @@ class Answering(TaskConfig, kind="answer"):
         model, tokenizer = load_both(run)
         return Answerer(cast(TaggerModel, for_use(model)), tokenizer, self.max_length, self.stride)
 
+    def evaluate(self, asked: Evaluation) -> Scores:
+        threshold = threshold_of(asked.asked(Threshold).threshold)
+        answerer: Answerer = asked.precise(self.load(asked.run))
+        questions = list(asked.examples(self.valid))
 
-class AnsweringTask:
+        def work() -> Scores:
+            pairs = [(one.question, one.context) for one in questions]
+            with asked.counting("windows read") as done:
+                found = answerer.answer(pairs, threshold, asked.batch or BATCH, done)
+            return judged_answers([answer.text for answer in found], [right_of(one) for one in questions])
+
+        return asked.measured("questions", len(questions), work)
+
+
+@dataclass(frozen=True)
+class Threshold(Config):
+    """How much likelier than none an answer must be, in logits."""
+
+    threshold: float = 0.0
+
+
+class AnsweringTask(Task[Answering]):
     """Windows on disk beside the run: of each the question, the part of the text, and the first and last token of the
     answer, counted from 1; 0 where the part has none."""
 
-    def __init__(self, config: Answering, folder: Path, say: Say) -> None:
-        self.config = config
-        folder.mkdir(parents=True, exist_ok=True)
+    def prepare(self, say: Say) -> None:
+        config = self.config
         self.valid = list(config.valid.open())[: config.validated]
         given = answer_scores([""] * len(self.valid), [right_of(one) for one in self.valid])
         self.metrics = {name: higher for name, higher in config.metrics.items() if name in (*given, "loss")}
-        path, tokens = folder / "tokenizer.json", folder / TOKENS
-        if not (tokens / HEADER).exists() and not any(right_of(one) for one in config.train.open()):
+        fresh = not (self.run.path / TOKENS / HEADER).exists()
+        if fresh and not any(right_of(one) for one in config.train.open()):
             raise DataError("no training question has an answer: there is nothing to find")
-        if not path.exists():
-            say("training the tokenizer")
-            Tokenizer.train(_Texts(config.train.open()), config.tokenizer, config.pieces, say, config.lower).save(path)
-        self.tokenizer = load_tokenizer(Run(folder))
-        if not (tokens / HEADER).exists():
-            say("tokenizing")
-            size = max(self.tokenizer.vocabulary, config.max_length)
-            if not len(write_store(tokens, self.rows(), size, sides=3, fingerprint=self.tokenizer.fingerprint)):
-                raise DataError("there are no training questions")
-        self.store = Store.open(tokens)
+        self.tokenizer = self.learn_tokenizer(lambda: _Texts(config.train.open()), say, lower=config.lower)
+        self.store = self.stored(self.rows, 3, max(self.tokenizer.vocabulary, config.max_length), say)
+        if not len(self.store):
+            raise DataError("there are no training questions")
 
     def rows(self) -> Iterator[tuple[Sequence[int], ...]]:
         for one in self.config.train.open():
@@ -152,15 +165,15 @@ class AnsweringTask:
             {"source": one.question, "output": text or "(none)", "reference": "; ".join(right_of(one)) or "(none)"}
             for one, text in zip(self.valid[:SAMPLES], found, strict=False)
         ]
-        scores = answer_scores(found, [right_of(one) for one in self.valid])
-        return Validation({**scores, "loss": self.valid_loss(model)}, samples)
+        scores = judged_answers(found, [right_of(one) for one in self.valid])
+        return Validation({**scores.metrics(), "loss": self.valid_loss(model)}, samples)
 
     @torch.no_grad()
     def valid_loss(self, model: Model) -> float:
         asked = [(one.question, one.context) for one in self.valid]
         parts = list(windows(self.tokenizer, asked, self.config.max_length, self.config.stride))
         total = 0.0
-        for chosen in by_tokens([[*part.question, *part.part] for part in parts], BATCH):
+        for chosen in by_tokens([[*part.question, *part.part] for part in parts], BATCH, BATCH_TOKENS):
             some = [parts[i] for i in chosen]
             spans = [span_in(part, self.valid[part.which]) for part in some]
             total += float(self.span_loss(model, some, spans)) * len(some)
@@ -169,12 +182,6 @@ class AnsweringTask:
     def found(self, model: Model) -> list[str]:
         answerer = Answerer(cast(TaggerModel, model), self.tokenizer, self.config.max_length, self.config.stride)
         return [answer.text for answer in answerer.answer([(one.question, one.context) for one in self.valid])]
-
-    def probes(self, model: Model) -> list[bytes]:
-        return []
-
-    def findings(self, model: Model) -> dict[str, Any]:
-        return {}
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         wrong = [
@@ -218,7 +225,3 @@ class _Texts:
             if one.context != last:
                 last = one.context
                 yield last
-
-
-def _keeps_the_contract(task: AnsweringTask) -> Task:
-    return task

@@ -1,4 +1,4 @@
-"""What the report of a run shows of a classifier: each class, what was taken for what, and the surest mistakes."""
+"""What the report of a run shows of a judge: each label, what was taken for what, and the worst mistakes."""
 
 from __future__ import annotations
 
@@ -7,59 +7,59 @@ from typing import Any
 
 import numpy as np
 
-from regard.data.labelled import Labelled
-from regard.metrics.label_scores import confusion
-from regard.metrics.labels import LabelScore, label_scores
+from regard.metrics.correlation import confusion
+from regard.metrics.labels import LabelScore, LabelScores
+from regard.metrics.many_labels import ManyLabelScores
 from regard.page.records import ConfusionMatrix, Section, Table
-from regard.tasks.judging.text_classifier import TextClassifier
+from regard.sides.base import Verdicts, shortened
+from regard.tasks.judging.judge import Judge
 
 MISTAKES = 8
-MOST_DRAWN = 30  # classes of a confusion matrix
+MOST_DRAWN = 30  # labels of a confusion matrix
 SALIENT = 8  # words of a mistake
 SHOWN = 400  # letters of it
 
 
-def report(
-    classifier: TextClassifier, examples: Sequence[Labelled], probabilities: np.ndarray[Any, Any]
-) -> list[Section]:
-    """From the probabilities (texts, labels) of some texts whose labels are known."""
-    gold = [example.label for example in examples]
-    found = [classifier.labels[i] for i in probabilities.argmax(1)]
-    scores = label_scores(gold, found)
-    return [
-        Section("Each class", [classes(scores)]),
-        Section("What was taken for what", [taken(gold, found, scores)]),
-        Section("The surest mistakes", [mistakes(classifier, examples, found, probabilities.max(1))]),
-    ]
+def report(judge: Judge[Any], examples: Sequence[Any], verdicts: Verdicts) -> list[Section]:
+    """From what a judge says of examples whose right verdicts are known."""
+    scores = judge.outcome.scores(examples, verdicts, "validation", judge.source.plural)
+    sections = [Section(judge.outcome.mistakes, [mistakes(judge, examples, verdicts)])]
+    if isinstance(scores, LabelScores):
+        sections.insert(0, Section("What was taken for what", [taken(scores)]))
+    if isinstance(scores, LabelScores | ManyLabelScores):
+        sections.insert(0, Section("Each label", [each_label(scores.labels, judge.source.plural)]))
+    return sections
 
 
-def classes(scores: Sequence[LabelScore]) -> Table:
+def each_label(scores: Sequence[LabelScore], plural: str) -> Table:
     rows = [
         [one.name, f"{one.precision:.3f}", f"{one.recall:.3f}", f"{one.f1:.3f}", f"{one.count:,}"] for one in scores
     ]
-    return Table(["class", "precision", "recall", "F1", "texts"], rows)
+    return Table(["label", "precision", "recall", "F1", plural], rows)
 
 
-def taken(gold: Sequence[str], found: Sequence[str], scores: Sequence[LabelScore]) -> ConfusionMatrix:
-    """Shares of each right label; of many, those with the most texts."""
-    often = sorted(scores, key=lambda score: -score.count)[:MOST_DRAWN]
-    drawn = [score.name for score in scores if score in often]
-    names = [score.name for score in scores]
+def taken(scores: LabelScores) -> ConfusionMatrix:
+    """Shares of each right label; of many, those with the most examples."""
+    often = sorted(scores.labels, key=lambda score: -score.count)[:MOST_DRAWN]
+    drawn = [score.name for score in scores.labels if score in often]
+    gold, found = ([scores.names[i] for i in numbers] for numbers in (scores.right, scores.found))
+    names = [score.name for score in scores.labels]
     counts = confusion(gold, found, names)
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
     places = [names.index(name) for name in drawn]
     return ConfusionMatrix(drawn, shares[np.ix_(places, places)].tolist())
 
 
-def mistakes(
-    classifier: TextClassifier, examples: Sequence[Labelled], found: Sequence[str], sure: np.ndarray[Any, Any]
-) -> Table:
-    """Those of which the classifier was surest, with the words that it attended to most."""
-    wrong = [i for i in np.argsort(-sure, kind="stable") if found[i] != examples[i].label][:MISTAKES]
-    rows = []
-    for i in wrong:
-        text = examples[i].text
-        words = ", ".join(word for word, _ in classifier.look(text).salient()[:SALIENT])
-        shown = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-        rows.append([shown, f"{found[i]} ({sure[i]:.2f})", examples[i].label, words])
-    return Table(["text", "found", "right", "attended to most"], rows, empty="There is none.")
+def mistakes(judge: Judge[Any], examples: Sequence[Any], verdicts: Verdicts) -> Table:
+    """The worst; of a text alone with the words that the model attended to most."""
+    alone, rows = judge.source.columns == 1, []
+    for i in judge.outcome.wrong(examples, verdicts)[:MISTAKES]:
+        texts = judge.source.texts(judge.source.of(examples[i]))
+        found = judge.outcome.result(verdicts[i], {})
+        said = found.said if found.score is None else f"{found.said} ({found.score:.2f})"
+        row = [*(shortened(text, SHOWN) for text in texts), said, judge.outcome.right(examples[i])]
+        if alone:
+            row.append(", ".join(word for word, _ in judge.look(*texts).salient()[:SALIENT]))
+        rows.append(row)
+    header = [*judge.source.names, "found", "right", *(["attended to most"] if alone else [])]
+    return Table(header, rows, empty="There is none.")

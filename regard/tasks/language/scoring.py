@@ -21,6 +21,7 @@ from regard.data.tokenizers import Tokenizer
 from regard.decoding.stream import Written
 from regard.models import DecoderModel, TextWriter
 from regard.nn.masks import Mask
+from regard.results import Scores
 
 AT_ONCE = 1 << 14  # tokens that are scored together
 PIECES = 64  # of a text that are tokenized together
@@ -59,6 +60,45 @@ class Score:
     def metrics(self) -> dict[str, float]:
         found = {"bits_per_byte": self.bits_per_byte, "perplexity": self.perplexity, "loss": self.loss}
         return {**found, "word_perplexity": self.word_perplexity} if self.words else found
+
+
+@dataclass(frozen=True)
+class StreamScores(Scores):
+    """What a text costs a model that reads it in windows of `context` tokens, which move on by a `stride`."""
+
+    score: Score
+    context: int
+    stride: int
+    unknown: int
+
+    @property
+    def signature(self) -> str:
+        """The exact way in which the figures were computed."""
+        before = f"with at least {self.context - self.stride} before it where there are"
+        words = "words by white space, bytes of UTF-8"
+        return f"context {self.context}, stride {self.stride}: every token once, {before}; {words}"
+
+    def metrics(self) -> dict[str, float]:
+        return self.score.metrics()
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "scores": {name: {"score": value, "signature": self.signature} for name, value in self.metrics().items()},
+            "context": self.context,
+            "stride": self.stride,
+            "tokens": self.score.tokens,
+            "unknown tokens": self.unknown,
+            "bytes": self.score.size,
+            "words": self.score.words,
+        }
+
+    def table(self) -> str:
+        lines = [f"{name.replace('_', ' '):<16}{value:.4f}" for name, value in self.metrics().items()]
+        sizes = f"{self.score.tokens:,} tokens, {self.score.words:,} words, {self.score.size:,} bytes"
+        lines += [f"({self.signature})", sizes]
+        if self.unknown:
+            lines.append(f"{self.unknown:,} tokens are unknown: bits per byte do not say what they cost")
+        return "\n".join(lines)
 
 
 # --- texts as one stream of tokens ------------------------------------------------------------------------------------

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.checkpoint import HELD, TOKENS, Run, load_both
-from regard.config import ConfigError, Size, change
+from regard.config import Config, ConfigError, Size
 from regard.data.corpus import Rowing, document_rows, tokenized
 from regard.data.documents import bytes_in
 from regard.data.examples import TextData, held_apart
 from regard.data.files import DataError
-from regard.data.text import Pieces
+from regard.data.text import Pieces, Texts, sampled
 from regard.data.windows import Windows
 from regard.decoding import Decoding, complete
 from regard.decoding.spelling import BAD
@@ -31,10 +31,19 @@ from regard.look.subject import Subject
 from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
 from regard.nn.losses import words_loss
 from regard.page.records import Card, Cards, Code, Section, ShadedText
-from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
+from regard.results import Scores
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.language.generator import Generator
-from regard.tasks.language.scoring import measure, reading, shifted, unknown
-from regard.tasks.plain_text import text_tokenizer
+from regard.tasks.language.scoring import (
+    StreamScores,
+    chosen_stride,
+    encoded,
+    measure,
+    reading,
+    shifted,
+    unknown,
+    words_in,
+)
 from regard.tasks.tuning import longest_of
 
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
@@ -89,15 +98,38 @@ class LanguageModelling(TaskConfig, kind="lm"):
         model, tokenizer = load_both(run)
         return Generator(cast(TextWriter, for_use(model)), tokenizer, self.context)
 
+    def evaluate(self, asked: Evaluation) -> Scores:
+        """Every token once, with at least context - stride tokens before it."""
+        wanted = asked.asked(Sliding).stride
+        writer: Generator = asked.precise(self.load(asked.run))
+        stride, documents = chosen_stride(writer.context, wanted), asked.examples(self.valid)
+        ids, size = encoded(writer.tokenizer, documents)
+        if not len(ids):
+            raise DataError("the text is empty: there is nothing to score")
 
-class LanguageTask:
+        def work() -> Scores:
+            with asked.counting("tokens scored", len(ids)) as done:
+                start, end, words = writer.tokenizer.start, writer.tokenizer.end, words_in(documents)
+                score = measure(writer.model, ids, size, writer.context, start, end, done, stride, words)
+            return StreamScores(score, writer.context, stride, unknown(writer.tokenizer, ids))
+
+        return asked.measured("tokens", len(ids), work)
+
+
+@dataclass(frozen=True)
+class Sliding(Config):
+    """By how many tokens the context moves on; half of it unless told, 1 is exact and slow."""
+
+    stride: Size | None = None
+
+
+class LanguageTask(Task[LanguageModelling]):
     """Tokens on disk beside the run, so that a corpus may be larger than memory and a resumed run reads none again."""
 
-    def __init__(self, config: LanguageModelling, folder: Path, say: Say) -> None:
-        self.config, self.metrics = config, config.metrics
-        folder.mkdir(parents=True, exist_ok=True)
+    def prepare(self, say: Say) -> None:
+        config, folder = self.config, self.run.path
         train, valid = held_apart(config.train, config.valid, say)
-        self.tokenizer = text_tokenizer(folder, train, config.tokenizer, config.pieces, say)
+        self.tokenizer = self.learn_tokenizer(lambda: Texts(sampled(train, config.tokenizer)), say)
         rowing = Rowing(partial(document_rows, end=self.tokenizer.end), joined=True)
         read = partial(tokenized, tokenizer=self.tokenizer, rowing=rowing, say=say)
         self.store = read(folder / TOKENS, Pieces(train), total=partial(bytes_in, train))
@@ -117,9 +149,6 @@ class LanguageTask:
         if count := unknown(self.tokenizer, ids):
             say(f"{count:,} tokens of the validation text are unknown: bits per byte do not say what they cost")
         return ids, size
-
-    def fit(self, model: ModelConfig) -> ModelConfig:
-        return change(model, {"vocabulary": self.tokenizer.vocabulary})
 
     def batches(self, budget: int, seed: int) -> Windows:
         return Windows(self.store.tokens(0), self.config.context, budget, seed)
@@ -186,9 +215,6 @@ class LanguageTask:
         fitting = [line for line, row in zip(lines, rows, strict=True) if len(row) < self.config.context]
         return fitting[:SAMPLES] or [self.tokenizer.decode(self.valid[: min(20, self.config.context - 2)].tolist())]
 
-    def findings(self, model: Model) -> dict[str, Any]:
-        return {}
-
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         writer = Generator(cast(TextWriter, model), self.tokenizer, self.config.context)
         written = writer(tokens=PASSAGE, temperature=DRAWING.temperature, seed=1)
@@ -215,7 +241,3 @@ def load_generator(folder: str | Path) -> Generator:
     """The language model of a run folder; a run of another task is refused."""
     run = Run(folder)
     return task_of(run, LanguageModelling, "write on from a text").load(run)
-
-
-def _keeps_the_contract(task: LanguageTask) -> Task:
-    return task

@@ -21,7 +21,8 @@ from regard.fast import for_use
 from regard.models import Model, ModelConfig, Turing, TuringModel
 from regard.nn.watch import watch
 from regard.page.records import Card, Cards, LineChart, Section, Series, WordMatrix
-from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.results import Scores
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
 
 Bits = NDArray[np.uint8]  # (L, bits)
 FLAGS = 2  # channels beside the bits: here it starts, now give it back
@@ -62,21 +63,60 @@ class Copy(TaskConfig, kind="copy"):
             raise ConfigError(f"model: one of kind {model.kind} takes no bits, so it cannot learn to copy them")
 
     def open(self, folder: Path, say: Say) -> CopyTask:
-        return CopyTask(self)
+        return CopyTask(self, folder, say)
 
     def load(self, run: Run) -> Copier:
         """The best weights of the run, ready to use."""
         model = load_model(run)
         return Copier(cast(TuringModel, for_use(model)), self.longest)
 
+    def evaluate(self, asked: Evaluation) -> Scores:
+        """Wrong bits for sequences within the trained lengths and beyond them; `count` sequences of each."""
+        for name in asked.given():
+            raise Error(f"--{name}: a machine that copies is scored on sequences that are made on the spot")
+        changes = {**asked.options, **({"validated": asked.count} if asked.count else {})}
+        task = CopyTask(change(self, changes), asked.run.path, asked.say)
+        copier: Copier = asked.precise(self.load(asked.run))
+        errors = {length: copier.error(task.sequences(length, TEST)) for length in told_lengths(copier)}
+        return CopyScores(errors, self.longest, task.config.validated)
 
-class CopyTask:
+
+@dataclass(frozen=True)
+class CopyScores(Scores):
+    """The share of wrong bits by the length of the sequences, of which those up to `trained` were learnt; what counts
+    is twice as long."""
+
+    errors: Mapping[int, float]
+    trained: int
+    sequences: int
+
+    def metrics(self) -> dict[str, float]:
+        return {"bit error": self.errors[2 * self.trained]}
+
+    def record(self) -> dict[str, Any]:
+        rows = [
+            {"length": length, "times trained": length / self.trained, "bit error": error}
+            for length, error in self.errors.items()
+        ]
+        return {**self.metrics(), "trained up to": self.trained, "sequences": self.sequences, "by length": rows}
+
+    def table(self) -> str:
+        lines = [f"{length:>6}{length / self.trained:>29.2f}{error:>13.2%}" for length, error in self.errors.items()]
+        return "\n".join(
+            [
+                "length    times the longest trained    wrong bits",
+                *lines,
+                f"{self.sequences:,} sequences of each length",
+            ]
+        )
+
+
+class CopyTask(Task[Copy]):
     """Examples are made when they are asked for, the same for the same number."""
 
-    def __init__(self, config: Copy) -> None:
-        self.config, self.metrics = config, config.metrics
-        random = np.random.default_rng([LENGTHS, config.seed])
-        self.lengths = random.integers(1, config.longest + 1, config.examples)
+    def prepare(self, say: Say) -> None:
+        random = np.random.default_rng([LENGTHS, self.config.seed])
+        self.lengths = random.integers(1, self.config.longest + 1, self.config.examples)
 
     def fit(self, model: ModelConfig) -> ModelConfig:
         return change(model, {"inputs": self.config.bits + FLAGS, "outputs": self.config.bits})
@@ -122,12 +162,6 @@ class CopyTask:
 
     def copier(self, model: Model) -> Copier:
         return Copier(cast(TuringModel, model), self.config.longest)
-
-    def probes(self, model: Model) -> list[bytes]:
-        return []
-
-    def findings(self, model: Model) -> dict[str, Any]:
-        return {}
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         copier = self.copier(model)
@@ -226,7 +260,3 @@ def pictures(copier: Copier, example: Bits) -> Cards:
 
 def matrix(rows: Iterable[str], columns: Iterable[str], weights: NDArray[Any], title: str) -> WordMatrix:
     return WordMatrix(list(rows), list(columns), weights.tolist(), label=title, cell_pixels=16)
-
-
-def _keeps_the_contract(task: CopyTask) -> Task:
-    return task

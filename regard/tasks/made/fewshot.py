@@ -13,8 +13,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import Run, load_both, load_tokenizer
-from regard.config import ConfigError, Count, Size, change
+from regard.checkpoint import Run, load_both
+from regard.config import Config, ConfigError, Count, Size, change
 from regard.data.batches import Batches, pad
 from regard.data.catalogue import data_set
 from regard.data.examples import LabelledData
@@ -26,10 +26,13 @@ from regard.models.fewshot import CentroidLearner, SnailLearner
 from regard.nn.masks import Mask
 from regard.nn.watch import watch
 from regard.page.records import Card, Cards, Section, WordMatrix
-from regard.tasks.base import Say, Task, TaskConfig, Validation
-from regard.tasks.made.episodes import Episode, Shelf, by_class, divided
+from regard.results import Scores
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
+from regard.tasks.made.episodes import Episode, Shelf, TermWeights, by_class, divided
+from regard.tasks.tool import Tool
 
 SPLITS = ("train", "valid", "test")
+EPISODES = 1_000  # by which a run is scored, unless told
 AT_ONCE = 50  # episodes that are judged together
 SAMPLES = 5
 NOTHING = Mask()
@@ -85,24 +88,82 @@ class FewShots(TaskConfig, kind="fewshot"):
         model, tokenizer = load_both(run)
         return FewShotClassifier(cast(FewShotModel, for_use(model)), tokenizer, self.max_length)
 
+    def evaluate(self, asked: Evaluation) -> Scores:
+        """Accuracies over `count` episodes of the classes of a split, beside nearest centroids."""
+        if asked.data is not None or asked.columns is not None:
+            raise Error("--data: a few-shot learner is scored on the classes that its training data held out")
+        if asked.split not in SPLITS:
+            raise Error(f"--split {asked.split}: classes are divided into {', '.join(SPLITS)}")
+        asked.asked(Config)
+        task = self.open(asked.run.path, asked.say)
+        model = asked.precise(self.load(asked.run)).model
+        episodes = task.episodes(asked.split, asked.count or EPISODES)
+        right, _ = task.verdicts(model, episodes)
+        words = TermWeights(task.train_texts())
+        bags = np.array([words.nearest(one, task.texts) == range(self.ways) for one in episodes])
+        rows = {
+            f"the model ({model.config.learner.kind})": right["accuracy"],
+            "nearest centroid of its vectors": right["centroid_accuracy"],
+            "nearest centroid of TF-IDF, untrained": bags,
+        }
+        return EpisodeScores(rows, self.ways, self.shots, asked.split, task.shelves[asked.split].names)
 
-class FewShotTask:
+
+@dataclass(frozen=True)
+class EpisodeScores(Scores):
+    """By the name of a learner, which queries (E, Q) of episodes it got right."""
+
+    right: Mapping[str, NDArray[np.bool_]]
+    ways: int
+    shots: int
+    split: str
+    classes: Sequence[str]
+
+    def metrics(self) -> dict[str, float]:
+        return {name: float(one.mean()) for name, one in self.right.items()}
+
+    @property
+    def episodes(self) -> int:
+        return len(next(iter(self.right.values())))
+
+    def within(self, right: NDArray[np.bool_]) -> float:
+        """How far from the mean the true one is, with 95% certainty."""
+        return float(1.96 * right.mean(1).std(ddof=1) / len(right) ** 0.5)
+
+    def record(self) -> dict[str, Any]:
+        rows = {name: {"mean": float(one.mean()), "within": self.within(one)} for name, one in self.right.items()}
+        return {
+            "ways": self.ways,
+            "shots": self.shots,
+            "episodes": self.episodes,
+            "split": self.split,
+            "classes": self.classes,
+            "accuracy": rows,
+        }
+
+    def table(self) -> str:
+        lines = [
+            f"{name:<40}{100 * one.mean():6.1f}% ± {100 * self.within(one):.1f}" for name, one in self.right.items()
+        ]
+        lines.append(f"{'chance':<40}{100 / self.ways:6.1f}%")
+        asked = f"{self.ways} ways, {self.shots} shots, {self.episodes:,} episodes"
+        return "\n".join([*lines, "", f"{asked} of {len(self.classes)} {self.split} classes"])
+
+
+class FewShotTask(Task[FewShots]):
     """Texts in memory, by class; episodes are drawn when they are asked for."""
 
-    def __init__(self, config: FewShots, folder: Path, say: Say) -> None:
-        self.config, self.metrics = config, config.metrics
+    def prepare(self, say: Say) -> None:
+        config = self.config
         self.texts, classes = by_class(finest(config.train).texts(), config.shots + 1)
         parts = divided(classes, config.tested, config.validated, config.division)
         self.shelves = {
             split: Shelf({name: classes[name] for name in names}, config.ways, config.shots, f"split {split!r}")
             for split, names in zip(SPLITS, parts, strict=True)
         }
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / "tokenizer.json"
-        if not path.exists():
+        if not self.run.tokenizer_path.exists():
             say(f"{len(parts[0])} classes to train on, {len(parts[1])} to validate, {len(parts[2])} to test")
-            Tokenizer.train(self.train_texts(), config.tokenizer, config.pieces, say).save(path)
-        self.tokenizer = load_tokenizer(Run(folder))
+        self.tokenizer = self.learn_tokenizer(self.train_texts, say)
         self.rows = numbered(self.tokenizer, self.texts, config.max_length)
 
     def train_texts(self) -> list[str]:
@@ -176,12 +237,6 @@ class FewShotTask:
             for text, label, wanted in zip(episode.queries.tolist(), found, episode.classes, strict=True)
         ][:SAMPLES]
 
-    def probes(self, model: Model) -> list[bytes]:
-        return []
-
-    def findings(self, model: Model) -> dict[str, Any]:
-        return {}
-
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         drawn = [self.picture(cast(FewShotModel, model), episode) for episode in self.episodes("valid", 2)]
         return [Section("Which examples a question looks at", [Cards([card for cards in drawn for card in cards])])]
@@ -206,11 +261,12 @@ class FewShotTask:
         ]
 
 
-class FewShotClassifier:
+class FewShotClassifier(Tool):
     """A trained learner: give it examples of classes of your own, and it tells texts apart by them."""
 
     def __init__(self, model: FewShotModel, tokenizer: Tokenizer, max_length: int) -> None:
-        self.model, self.tokenizer, self.max_length = model, tokenizer, max_length
+        super().__init__(model, tokenizer)
+        self.max_length = max_length
 
     @torch.no_grad()
     def classify(self, examples: Mapping[str, Sequence[str]], texts: Sequence[str]) -> list[str]:
@@ -239,7 +295,3 @@ def finest(data: LabelledData) -> LabelledData:
         return data
     variants = data_set(data.name).languages
     return replace(data, languages=variants[-1]) if variants else data
-
-
-def _keeps_the_contract(task: FewShotTask) -> Task:
-    return task

@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import HELD, TOKENS, Run, load_both, load_tokenizer
-from regard.config import ConfigError, Size, change
+from regard.checkpoint import HELD, TOKENS, Run, load_both
+from regard.config import Config, ConfigError, Size
 from regard.data.batches import Batches
 from regard.data.corpus import Rowing, tokenized
 from regard.data.documents import bytes_in
@@ -28,15 +28,14 @@ from regard.data.tagged import words_in
 from regard.data.text import Sentences, sampled
 from regard.data.tokenizers import END, START, Kind, Tokenizer
 from regard.fast import for_use
-from regard.look.capture import look
-from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import BiLM, BiLMModel, Model, ModelConfig
+from regard.models.padding import padded
 from regard.nn.heads import Head
-from regard.page.records import Section
-from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.results import Figures, Scores
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
 from regard.tasks.tagging.tagger import FRAME
-from regard.tasks.writing.translator import padded
+from regard.tasks.tool import Tool
 
 IGNORED = -100  # the target of a place that predicts nothing
 BATCH = 64  # sentences, where nothing is learnt
@@ -80,20 +79,30 @@ class BiLMObjective(TaskConfig, kind="bilm"):
         model, tokenizer = load_both(run)
         return ContextVectors(cast(BiLMModel, for_use(model)), tokenizer)
 
+    def evaluate(self, asked: Evaluation) -> Scores:
+        """Perplexities a token of the run's own tokenizer; they compare only between runs that share it."""
+        asked.asked(Config)
+        reader: ContextVectors = asked.precise(self.load(asked.run))
+        sentences = list(Sentences(asked.examples(self.valid)))
+        if not sentences:
+            raise DataError(f"{asked.data}: no text (all lines are empty)")
+        forward, backward = reader.losses(sentences)
+        found = {
+            "perplexity": math.exp((forward + backward) / 2),
+            "forward perplexity": math.exp(forward),
+            "backward perplexity": math.exp(backward),
+        }
+        tokens = sum(map(len, reader.tokenizer.encode(sentences)))
+        return Figures(found, {"sentences": len(sentences), "tokens": tokens}, digits=2)
 
-class BiLMTask:
+
+class BiLMTask(Task[BiLMObjective]):
     """Sentences as tokens on disk beside the run."""
 
-    def __init__(self, config: BiLMObjective, folder: Path, say: Say) -> None:
-        self.config, self.metrics = config, config.metrics
-        folder.mkdir(parents=True, exist_ok=True)
+    def prepare(self, say: Say) -> None:
+        config, folder = self.config, self.run.path
         train, valid = held_apart(config.train, config.valid, say)
-        tokenizer_path = folder / "tokenizer.json"
-        if not tokenizer_path.exists():
-            say("training the tokenizer")
-            texts = Sentences(sampled(train, config.tokenizer))
-            Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(tokenizer_path)
-        self.tokenizer = load_tokenizer(Run(folder))
+        self.tokenizer = self.learn_tokenizer(lambda: Sentences(sampled(train, config.tokenizer)), say)
         rowing = Rowing(self.rows, made=f"at most {config.max_length}")
         read = partial(tokenized, tokenizer=self.tokenizer, rowing=rowing, say=say)
         self.valid = read(folder / HELD, Sentences(valid), what="tokenizing the validation text")
@@ -109,9 +118,6 @@ class BiLMTask:
         sentences = [row for row in shard.texts if row is not None]
         return [(row[start : start + most],) for row in sentences for start in range(0, len(row), most)]
 
-    def fit(self, model: ModelConfig) -> ModelConfig:
-        return change(model, {"vocabulary": self.tokenizer.vocabulary})
-
     def batches(self, budget: int, seed: int) -> Batches:
         return Batches([self.store.lengths(0) + FRAME], budget, seed)
 
@@ -123,15 +129,6 @@ class BiLMTask:
     def validate(self, model: Model) -> Validation:
         loss = sum(mean_losses(model, self.valid.lengths(0), partial(self.valid.rows, 0))) / 2
         return Validation({"perplexity": math.exp(loss), "loss": loss})
-
-    def probes(self, model: Model) -> list[bytes]:
-        return []
-
-    def findings(self, model: Model) -> dict[str, Any]:
-        return {}
-
-    def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
-        return []
 
 
 def predicted(model: Model, rows: Sequence[Row]) -> tuple[Tensor, Tensor, Head]:
@@ -170,11 +167,11 @@ def mean_losses(
     return totals[0] / count, totals[1] / count
 
 
-class ContextVectors:
+class ContextVectors(Tool):
     """A biLM as a reader of words: `words, vectors = reader("The cat sleeps.")`."""
 
     def __init__(self, model: BiLMModel, tokenizer: Tokenizer) -> None:
-        self.model, self.tokenizer = model, tokenizer
+        super().__init__(model, tokenizer)
 
     @torch.no_grad()
     def __call__(self, text: str) -> tuple[list[str], NDArray[np.float32]]:
@@ -189,18 +186,10 @@ class ContextVectors:
         states = torch.stack([torch.cat([ahead[0], back[0]], -1) for ahead, back in both])
         return words, np.asarray(states[:, torch.tensor(pieces.firsts) + 1].float().cpu())
 
-    def look(self, text: str, **options: Any) -> Look:
-        """See what each direction expects at each place of a sentence; a notebook draws it.
-
-        The options are those of `regard.look.look`.
-        """
-        return look(Subject(self.model, self.tokenizer, task="bilm"), text, **options)
+    def subject(self) -> Subject:
+        return Subject(self.model, self.tokenizer, task="bilm")
 
     def losses(self, sentences: Iterable[str]) -> tuple[float, float]:
         """The mean loss a token of sentences, forwards and backwards; perplexity is its exponential."""
         rows = [np.array(row) for row in self.tokenizer.encode(list(sentences))]
         return mean_losses(self.model, np.array([len(row) for row in rows]), lambda some: [rows[i] for i in some])
-
-
-def _keeps_the_contract(task: BiLMTask) -> Task:
-    return task

@@ -3,39 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from regard.checkpoint import RunError
+from regard.data.batches import by_tokens
 from regard.data.files import DataError
 from regard.data.given import checked_texts, is_blank
 from regard.data.tokenizers import MASKED, Tokenizer
-from regard.look.capture import look
 from regard.look.parts import Choice
 from regard.look.records import Look
-from regard.look.subject import Subject
 from regard.models import EncoderModel
 from regard.models.encoder import own_segments
-from regard.tasks.vectors.embedding import Embedder, by_tokens
-from regard.tasks.writing.translator import padded
+from regard.models.padding import padded
+from regard.results import Result
+from regard.tasks.tool import Done, Say, Tool
+from regard.tasks.vectors.embedding import Embedder
 
 INSIDE = "##"  # begins a piece of WordPiece that goes on with the word before it
+BATCH_TOKENS = 1024  # that are read at once, padding included
 SHOWN = 40  # letters by which a message names a text
 
 
 @dataclass(frozen=True)
-class Filled:
+class Filled(Result):
     """A text, the same with the likeliest piece at each mask, and for each of its masks the likeliest pieces."""
 
     text: str
     whole: str
     masks: list[list[Choice]]
 
+    def line(self, scores: bool = False) -> str:
+        """The text with the likeliest pieces."""
+        return " ".join(self.whole.splitlines())
 
-class MaskFiller:
+    def lines(self) -> str:
+        """A line for each piece, with its probability; a number where there are several masks."""
+        named = len(self.masks) > 1
+        return "\n".join(
+            f"{f'{number}. ' if named else ''}{choice.probability:.4f}\t{choice.token}"
+            for number, choices in enumerate(self.masks, 1)
+            for choice in choices
+        )
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class MaskFiller(Tool):
     """Finds masked words: `filler("The cat [MASK] on the mat.")`; a mask is written [MASK] or <mask>.
 
     Each mask is one piece, and several are judged independently of each other.
@@ -46,11 +64,25 @@ class MaskFiller:
             raise RunError("this encoder has no output layer, so it cannot find masked words; it can embed texts")
         if tokenizer.mask is None:
             raise RunError("the tokenizer has no mask token (<mask> or [MASK]), so no word can be masked")
-        self.model, self.tokenizer, self.mask = model, tokenizer, tokenizer.mask
+        super().__init__(model, tokenizer)
+        self.mask = tokenizer.mask
         self.words_in_pieces = tokenizer.kind == "wordpiece"
 
     def __call__(self, text: str, count: int = 5) -> Filled:
         return self.fill([text], count)[0]
+
+    def results(
+        self,
+        inputs: Sequence[str],
+        batch: int | None = None,
+        say: Say | None = None,
+        done: Done | None = None,
+        count: int = 5,
+    ) -> list[Filled]:
+        found = self.fill(inputs, count, batch or 32)
+        if done is not None:
+            done(len(found))
+        return found
 
     @torch.no_grad()
     def fill(self, texts: Sequence[str], count: int = 5, batch: int = 32) -> list[Filled]:
@@ -61,7 +93,7 @@ class MaskFiller:
         found: list[Filled | None] = [Filled(text, text, []) if is_blank(text) else None for text in texts]
         places = [place for place, one in enumerate(found) if one is None]
         rows = {place: self.row(texts[place]) for place in places}
-        for some in by_tokens([rows[place] for place in places], batch):
+        for some in by_tokens([rows[place] for place in places], batch, BATCH_TOKENS):
             chosen = [places[i] for i in some]
             tokens, keep = padded([self.tokenizer.framed(rows[i]) for i in chosen], self.device)
             hidden = tokens.eq(self.mask)
@@ -102,19 +134,12 @@ class MaskFiller:
         """Ids that stand for no word."""
         return torch.tensor(sorted(self.tokenizer.specials), device=self.device)
 
-    def look(self, text: str, second: str | None = None, **options: Any) -> Look:
-        """See which words the model expects at the masks of a text, and what it attends to; a notebook draws it.
-
-        The options are those of `regard.look.look`; `mask` are numbers of words that are masked.
-        """
-        if not (MASKED.search(f"{text} {second or ''}") or options.get("mask")):
-            raise DataError(f"{text[:SHOWN]!r} has no mask: write [MASK] where a word is to be found")
-        return look(Subject(self.model, self.tokenizer), text, second=second, **options)
+    def look(self, *texts: str, **options: Any) -> Look:
+        """`mask` are numbers of words that are masked."""
+        if not (any(MASKED.search(text) for text in texts) or options.get("mask")):
+            raise DataError(f"{texts[0][:SHOWN]!r} has no mask: write [MASK] where a word is to be found")
+        return super().look(*texts, **options)
 
     def embedder(self, pool: str = "mean") -> Embedder:
         """The same model as one that makes vectors of texts."""
         return Embedder(self.model, self.tokenizer, pool)
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device

@@ -17,6 +17,7 @@ from regard.data.encoding import encoded
 from regard.data.shards import TokenShard, shards
 from regard.data.tokenizers import Tokenizer
 from regard.models import EncoderModel
+from regard.models.padding import padded
 from regard.tasks.pretraining.masking import IGNORED, Masking
 from regard.tasks.pretraining.passages import (
     PAIR_FRAME,
@@ -30,7 +31,6 @@ from regard.tasks.pretraining.passages import (
     sentences,
     texts_of,
 )
-from regard.tasks.writing.translator import padded
 
 SEED = 1  # of what is hidden where it is measured: the same at every step and in every run
 ROWS = 32  # that are measured at once

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -18,14 +17,16 @@ from regard.config import ConfigError, Rate, Size
 from regard.data.batches import Batches
 from regard.data.documents import Document
 from regard.data.examples import TextData, held_apart
-from regard.data.tokenizers import Kind, Tokenizer
+from regard.data.text import Texts, sampled
+from regard.data.tokenizers import Kind
 from regard.fast import for_use
 from regard.models import Encoder, EncoderModel, Model, ModelConfig, TwoStream
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.pooling import FirstToken
 from regard.page.records import Section, Table
-from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
-from regard.tasks.plain_text import passage_stores, text_tokenizer
+from regard.results import Scores
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of
+from regard.tasks.plain_text import hidden_words, passage_stores
 from regard.tasks.pretraining.filling import MaskFiller
 from regard.tasks.pretraining.masked_reading import MaskedReader
 from regard.tasks.pretraining.masking import IGNORED
@@ -91,6 +92,9 @@ class MaskedWords(TaskConfig, kind="mlm"):
         model, tokenizer = load_both(run)
         return MaskFiller(cast(EncoderModel, for_use(model)), tokenizer)
 
+    def evaluate(self, asked: Evaluation) -> Scores:
+        return hidden_words(self, asked)
+
     def scores(self, filler: MaskFiller, texts: Iterable[Document]) -> dict[str, float]:
         """Metrics over hidden words of some texts, and how many passages and tokens these are; nothing of no text."""
         reader = MaskedReader(self, filler.tokenizer)
@@ -102,20 +106,20 @@ class MaskedWords(TaskConfig, kind="mlm"):
         return {**metrics, "passages": len(held), "tokens": held.tokens}
 
 
-class MaskedWordsTask:
+class MaskedWordsTask(Task[MaskedWords]):
     """Tokens on disk beside the run; what is hidden, and which passages meet, is drawn when they are read."""
 
-    def __init__(self, config: MaskedWords, folder: Path, say: Say) -> None:
-        self.config = config
+    def prepare(self, say: Say) -> None:
+        config = self.config
         self.metrics = {
             name: up for name, up in config.metrics.items() if config.next_sentence or name != "next_sentence"
         }
-        folder.mkdir(parents=True, exist_ok=True)
         train, valid = held_apart(config.train, config.valid, say)
-        learn = partial(Tokenizer.train, lower=config.lower, mask=True)
-        self.tokenizer = text_tokenizer(folder, train, config.tokenizer, config.pieces, say, learn)
+        self.tokenizer = self.learn_tokenizer(
+            lambda: Texts(sampled(train, config.tokenizer)), say, lower=config.lower, mask=True
+        )
         self.reader = MaskedReader(config, self.tokenizer)
-        self.store, self.valid = passage_stores(folder, train, valid, self.tokenizer, self.reader.rowing, say)
+        self.store, self.valid = passage_stores(self.run.path, train, valid, self.tokenizer, self.reader.rowing, say)
         both: tuple[tuple[str, Rows], ...] = (("training", self.store), ("validation", self.valid))
         self.pairs = {which: Pairs(rows, which) if config.next_sentence else None for which, rows in both}
         say(f"{self.store.tokens(0):,} tokens of training text in {len(self.store):,} passages")
@@ -156,12 +160,6 @@ class MaskedWordsTask:
         encoder = cast(EncoderModel, model)
         return Validation(*self.reader.measure(encoder, self.valid, self.pairs["validation"], chosen))
 
-    def probes(self, model: Model) -> list[bytes]:
-        return []
-
-    def findings(self, model: Model) -> dict[str, Any]:
-        return {}
-
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         rows = [[one["source"], one["output"], one["reference"]] for one in self.validate(model).samples]
         return [Section("What it finds behind a mask", [Table(["text", "found", "was"], rows)])]
@@ -174,7 +172,3 @@ def load_filler(folder: str | Path) -> MaskFiller:
     if isinstance(task, PermutedWords):
         return task.load(run)
     return task_of(run, MaskedWords, "find masked words").load(run)
-
-
-def _keeps_the_contract(task: MaskedWordsTask) -> Task:
-    return task

@@ -18,11 +18,11 @@ from regard.data.shards import TokenShard, shards
 from regard.data.tokenizers import Tokenizer
 from regard.models import TwoStreamModel
 from regard.models.encoder import own_segments
+from regard.models.padding import padded
 from regard.nn.past import Past
 from regard.tasks.pretraining.masking import IGNORED
 from regard.tasks.pretraining.passages import TEXT_FRAME, Row, Rows, sentences, texts_of
 from regard.tasks.pretraining.permuting import Permuting
-from regard.tasks.writing.translator import padded
 
 SEED = 1  # of what is predicted where it is measured: the same at every step and in every run
 ROWS = 32  # that are measured at once

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -17,12 +16,14 @@ from regard.config import ConfigError, Count, Size, change
 from regard.data.batches import Batches
 from regard.data.documents import Document
 from regard.data.examples import TextData, held_apart
-from regard.data.tokenizers import Kind, Tokenizer
+from regard.data.text import Texts, sampled
+from regard.data.tokenizers import Kind
 from regard.fast import for_use
 from regard.models import Model, ModelConfig, TwoStream, TwoStreamModel
 from regard.page.records import Section, Table
-from regard.tasks.base import Say, Task, TaskConfig, Validation
-from regard.tasks.plain_text import passage_stores, text_tokenizer
+from regard.results import Scores
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
+from regard.tasks.plain_text import hidden_words, passage_stores
 from regard.tasks.pretraining.filling import MaskFiller
 from regard.tasks.pretraining.passages import TEXT_FRAME, InMemory
 from regard.tasks.pretraining.permuted_reading import PermutedReader
@@ -83,6 +84,9 @@ class PermutedWords(TaskConfig, kind="plm"):
         model, tokenizer = load_both(run)
         return MaskFiller(cast(TwoStreamModel, for_use(model)), tokenizer)
 
+    def evaluate(self, asked: Evaluation) -> Scores:
+        return hidden_words(self, asked)
+
     def scores(self, filler: MaskFiller, texts: Iterable[Document]) -> dict[str, float]:
         """Metrics over predicted tokens of texts, and how many passages and tokens these are; nothing of no text."""
         reader = PermutedReader(self, filler.tokenizer)
@@ -93,17 +97,17 @@ class PermutedWords(TaskConfig, kind="plm"):
         return {**metrics, "passages": len(held), "tokens": held.tokens}
 
 
-class PermutedWordsTask:
+class PermutedWordsTask(Task[PermutedWords]):
     """Tokens on disk beside the run; what is predicted, and in which order, is drawn when they are read."""
 
-    def __init__(self, config: PermutedWords, folder: Path, say: Say) -> None:
-        self.config, self.metrics = config, config.metrics
-        folder.mkdir(parents=True, exist_ok=True)
+    def prepare(self, say: Say) -> None:
+        config = self.config
         train, valid = held_apart(config.train, config.valid, say)
-        learn = partial(Tokenizer.train, lower=config.lower, mask=True, closes=True)
-        self.tokenizer = text_tokenizer(folder, train, config.tokenizer, config.pieces, say, learn)
+        self.tokenizer = self.learn_tokenizer(
+            lambda: Texts(sampled(train, config.tokenizer)), say, lower=config.lower, mask=True, closes=True
+        )
         self.reader = PermutedReader(config, self.tokenizer)
-        self.store, self.valid = passage_stores(folder, train, valid, self.tokenizer, self.reader.rowing, say)
+        self.store, self.valid = passage_stores(self.run.path, train, valid, self.tokenizer, self.reader.rowing, say)
         say(f"{self.store.tokens(0):,} tokens of training text in {len(self.store):,} parts")
 
     def fit(self, model: ModelConfig) -> ModelConfig:
@@ -133,16 +137,6 @@ class PermutedWordsTask:
         chosen = np.linspace(0, len(self.valid) - 1, min(self.config.validated, len(self.valid))).astype(np.int64)
         return Validation(*self.reader.measure(cast(TwoStreamModel, model), self.valid, chosen))
 
-    def probes(self, model: Model) -> list[bytes]:
-        return []
-
-    def findings(self, model: Model) -> dict[str, Any]:
-        return {}
-
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         rows = [[one["source"], one["output"], one["reference"]] for one in self.validate(model).samples]
         return [Section("What it expects at a place", [Table(["text", "found", "was"], rows)])]
-
-
-def _keeps_the_contract(task: PermutedWordsTask) -> Task:
-    return task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, overload
 
 import torch
@@ -12,14 +13,41 @@ from regard.data.given import one_or_several, several
 from regard.data.spelt import Spelt, Words, spelt
 from regard.data.tagged import words_in
 from regard.data.tokenizers import Tokenizer
-from regard.look.capture import look
-from regard.look.records import Look
 from regard.look.subject import Subject
+from regard.metrics.entities import entities_in, scheme_of
 from regard.models import TokenLabeller
 from regard.models.encoder import own_segments
-from regard.tasks.writing.translator import padded
+from regard.models.padding import padded
+from regard.results import Result
+from regard.tasks.tool import Done, Say, Tool
 
 FRAME = 2  # the start and the end around a sentence
+
+
+@dataclass(frozen=True)
+class TaggedWords(Result):
+    """The words of a sentence with their tags, which mark entities or not."""
+
+    words: list[str]
+    tags: list[str]
+    marked: bool = False
+
+    def line(self, scores: bool = False) -> str:
+        return written(self.words, self.tags)
+
+    def record(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"words": self.words, "tags": self.tags}
+        if self.marked:
+            found["entities"] = [
+                {
+                    "type": one.type,
+                    "text": " ".join(self.words[one.start : one.end]),
+                    "start": one.start,
+                    "end": one.end,
+                }
+                for one in entities_in(self.tags)
+            ]
+        return found
 
 
 def told(model: TokenLabeller, tokenizer: Tokenizer, tokens: Tensor, keep: Tensor | None) -> Tensor:
@@ -29,14 +57,15 @@ def told(model: TokenLabeller, tokenizer: Tokenizer, tokens: Tensor, keep: Tenso
     return logits
 
 
-class WordTagger:
+class WordTagger(Tool):
     """Tags words with a model and its tokenizer: `tagger("The cat sleeps.")` → [("The", "DET"), …].
 
     A sentence of more than `max_length` tokens is tagged in parts, never cut.
     """
 
     def __init__(self, model: TokenLabeller, tokenizer: Tokenizer, names: Sequence[str], max_length: int) -> None:
-        self.model, self.tokenizer, self.names = model, tokenizer, tuple(names)
+        super().__init__(model, tokenizer)
+        self.names = tuple(names)
         self.longest = min(max_length, model.longest or max_length) - FRAME
 
     @overload
@@ -52,6 +81,19 @@ class WordTagger:
             list(zip(words, tags, strict=True)) for words, tags in zip(sentences, self.tags(sentences), strict=True)
         ]
         return found if several(texts) else found[0]
+
+    def results(
+        self,
+        inputs: Sequence[str | Words],
+        batch: int | None = None,
+        say: Say | None = None,
+        done: Done | None = None,
+    ) -> list[TaggedWords]:
+        """Of texts, or of sentences that are split into words."""
+        sentences = [words_in(one) if isinstance(one, str) else one for one in inputs]
+        marked = scheme_of(self.names) is not None
+        tags = self.tags(sentences, batch or 64, done)
+        return [TaggedWords(list(words), found, marked) for words, found in zip(sentences, tags, strict=True)]
 
     def tags(
         self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None
@@ -87,13 +129,8 @@ class WordTagger:
         none = torch.empty(0, len(self.names))
         return [torch.cat([none, *(found[i] for i in range(len(parts))[place])]) for place in places]
 
-    def look(self, text: str, **options: Any) -> Look:
-        """See what the model attends to and says of each word; a notebook draws it.
-
-        The options are those of `regard.look.look`.
-        """
-        subject = Subject(self.model, self.tokenizer, labels=self.names, most=self.longest + FRAME, task="tag")
-        return look(subject, text, **options)
+    def subject(self) -> Subject:
+        return Subject(self.model, self.tokenizer, labels=self.names, most=self.longest + FRAME, task="tag")
 
     def fitting(self, words: Words) -> Iterator[Spelt]:
         """A sentence as parts that the model can read: halves, as long as they are too long."""
@@ -106,10 +143,6 @@ class WordTagger:
             middle = len(words) // 2
             yield from self.fitting(words[:middle])
             yield from self.fitting(words[middle:])
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
 
 def written(words: Words, tags: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -13,27 +13,33 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import LABELS, TOKENS, Run, load_both, load_tokenizer, read_labels, write_labels
+from regard.checkpoint import LABELS, Run, load_both, read_labels, write_labels
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
 from regard.data.examples import TaggedData
 from regard.data.files import DataError
+from regard.data.pairs import TextsOf
 from regard.data.spelt import Spelt, spelt
-from regard.data.store import HEADER, Store, write_store
-from regard.data.tokenizers import Kind, Tokenizer
+from regard.data.tagged import Tagged
+from regard.data.tokenizers import Kind
 from regard.fast import for_use
-from regard.metrics.entities import count_entities, scheme_of
-from regard.metrics.labels import accuracy, label_scores, macro_f1
+from regard.metrics.entities import scheme_of
+from regard.metrics.labels import LabelScore
+from regard.metrics.tags import TagScores
 from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig, TokenLabeller
+from regard.models.padding import padded
 from regard.page.records import BarChart, Card, Cards, Section, Table
-from regard.tasks.balance import class_weights
-from regard.tasks.base import Say, Task, TaskConfig, Validation, task_of
+from regard.results import Scores
+from regard.sides.label import class_weights
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of
 from regard.tasks.tagging.tagger import FRAME, WordTagger, told, written
+from regard.tasks.tool import Done
 from regard.tasks.tuning import beginning, check_length, usual_dropout
-from regard.tasks.writing.translator import padded
 
 IGNORED = -100  # the label of a place that is not judged
 SAMPLES = 5
+BATCH = 64  # sentences that are tagged at once
+NAMED = 3  # tags that a message names
 MISTAKES = 12  # that the report lists
 OF_ENTITIES = ("entity_f1", "entity_precision", "entity_recall")
 
@@ -87,34 +93,37 @@ class Tagging(TaskConfig, kind="tag"):
         labeller = cast(TokenLabeller, for_use(model))
         return WordTagger(labeller, tokenizer, read_labels(run.path), self.max_length)
 
+    def evaluate(self, asked: Evaluation) -> Scores:
+        tagger: WordTagger = asked.precise(self.load(asked.run))
+        sentences = list(asked.examples(self.valid))
+        check_tags(sentences, tagger.names, asked)
 
-class TaggingTask:
+        def work() -> Scores:
+            with asked.counting("sentences tagged", len(sentences)) as done:
+                return judged(tagger, sentences, asked.batch, done)
+
+        return asked.measured("words", sum(len(one.words) for one in sentences), work)
+
+
+class TaggingTask(Task[Tagging]):
     """Tokens and tags on disk beside the run: for each sentence its pieces, and for each piece its label and one, or 0
     where it is not the first of a word."""
 
-    def __init__(self, config: Tagging, folder: Path, say: Say) -> None:
-        self.config = config
-        folder.mkdir(parents=True, exist_ok=True)
+    def prepare(self, say: Say) -> None:
+        config, folder = self.config, self.run.path
         self.valid = list(config.valid.open())  # at once: that a file is missing is said before the rest takes its time
-        tokenizer_path = folder / "tokenizer.json"
-        if not tokenizer_path.exists():
-            train = config.train.open()
-            say("training the tokenizer")
-            texts = (" ".join(sentence.words) for sentence in train)
-            Tokenizer.train(texts, config.tokenizer, config.pieces, say).save(tokenizer_path)
+        self.tokenizer = self.learn_tokenizer(lambda: TextsOf(config.train.open(), joined_words), say)
         if not (folder / LABELS).exists():
             write_labels(folder, (tag for sentence in config.train.open() for tag in sentence.tags))
-        self.tokenizer, self.names = load_tokenizer(Run(folder)), read_labels(folder)
+        self.names = read_labels(folder)
         if len(self.names) < 2:
             raise DataError(f"all training words have the tag {self.names[0]!r}: a tagger takes at least two")
         self.numbers = {name: number for number, name in enumerate(self.names)}
         spared = () if scheme_of(self.names) else OF_ENTITIES
         self.metrics = {name: higher for name, higher in config.metrics.items() if name not in spared}
         self.say_unknown(say)
-        if not (folder / TOKENS / HEADER).exists():
-            say("tokenizing")
-            self.write_tokens(folder / TOKENS, say)
-        self.store = Store.open(folder / TOKENS)
+        limit = max(self.tokenizer.vocabulary, len(self.names) + 1)
+        self.store = self.stored(lambda: self.rows(say), 2, limit, say)
         self.weights = self.tag_weights() if config.balanced else None
 
     def tag_weights(self) -> Tensor:
@@ -127,21 +136,16 @@ class TaggingTask:
             some = ", ".join(sorted(unknown)[:SAMPLES])
             say(f"{unknown.total():,} validation words have tags that training never has ({some}): they count as wrong")
 
-    def write_tokens(self, folder: Path, say: Say) -> None:
-        dropped = 0
-
-        def rows() -> Iterable[tuple[Sequence[int], ...]]:
-            nonlocal dropped
-            for sentence in self.config.train.open():
-                pieces = spelt(self.tokenizer, sentence.words)
-                if len(pieces.ids) + FRAME > self.config.max_length:
-                    dropped += 1
-                    continue
-                yield pieces.ids, self.marks(pieces, sentence.tags)
-
-        size = max(self.tokenizer.vocabulary, len(self.names) + 1)
-        store = write_store(folder, rows(), size, fingerprint=self.tokenizer.fingerprint)
-        if len(store) == 0:
+    def rows(self, say: Say) -> Iterator[tuple[Sequence[int], ...]]:
+        kept = dropped = 0
+        for sentence in self.config.train.open():
+            pieces = spelt(self.tokenizer, sentence.words)
+            if len(pieces.ids) + FRAME > self.config.max_length:
+                dropped += 1
+                continue
+            kept += 1
+            yield pieces.ids, self.marks(pieces, sentence.tags)
+        if not kept:
             raise DataError(f"no training sentence is within {self.config.max_length} tokens")
         if dropped:
             say(f"{dropped:,} training sentences of more than {self.config.max_length} tokens were dropped")
@@ -171,36 +175,23 @@ class TaggingTask:
         return loss, sum(int((row > 0).sum()) for row in marks)
 
     def validate(self, model: Model) -> Validation:
-        tagger = self.tagger(model)
-        logits = tagger.scores([sentence.words for sentence in self.valid])
-        found = [tagger.chosen(one) for one in logits]
+        scores = self.scores(model)
         samples = [
             {
                 "source": " ".join(sentence.words),
                 "output": written(sentence.words, tags),
                 "reference": written(sentence.words, sentence.tags),
             }
-            for sentence, tags in zip(self.valid[:SAMPLES], found, strict=False)
+            for sentence, tags in zip(self.valid[:SAMPLES], scores.found, strict=False)
         ]
-        gold = [tag for sentence in self.valid for tag in sentence.tags]
-        flat = [tag for tags in found for tag in tags]
-        targets = torch.tensor([self.numbers.get(tag, IGNORED) for tag in gold])
-        known = int((targets != IGNORED).sum())
-        loss = F.cross_entropy(torch.cat(logits), targets, ignore_index=IGNORED, reduction="sum") / max(known, 1)
-        metrics = {"loss": float(loss), "accuracy": accuracy(gold, flat), "macro_f1": macro_f1(gold, flat)}
-        return Validation({**metrics, **self.entity_scores(found)}, samples)
+        return Validation(scores.metrics(), samples)
 
-    def entity_scores(self, found: Sequence[Sequence[str]]) -> dict[str, float]:
-        """Where the tags mark entities."""
-        if OF_ENTITIES[0] not in self.metrics:
-            return {}
-        return count_entities([sentence.tags for sentence in self.valid], found).scores()
+    def scores(self, model: Model) -> TagScores:
+        """Those of the validation sentences."""
+        return judged(self.tagger(model), self.valid)
 
     def tagger(self, model: Model) -> WordTagger:
         return WordTagger(cast(TokenLabeller, model), self.tokenizer, self.names, self.config.max_length)
-
-    def probes(self, model: Model) -> list[bytes]:
-        return []
 
     def findings(self, model: Model) -> dict[str, Any]:
         """How much each layer of a biLM counts, where the reader mixes them."""
@@ -210,33 +201,18 @@ class TaggingTask:
         return {"mix": {"weights": reader.mix.weights().tolist(), "gamma": reader.mix.gamma.item()}}
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
-        tagged = self.tagger(model).tags([sentence.words for sentence in self.valid])
-        found = [tag for tags in tagged for tag in tags]
+        scores = self.scores(model)
         words = [word for sentence in self.valid for word in sentence.words]
-        gold = [tag for sentence in self.valid for tag in sentence.tags]
-        scores = [
-            [score.name, *(f"{value:.3f}" for value in (score.precision, score.recall, score.f1)), f"{score.count:,}"]
-            for score in label_scores(gold, found)
-        ]
-        wrong = Counter(triple for triple in zip(words, gold, found, strict=True) if triple[1] != triple[2])
+        triples = zip(words, scores.gold, scores.flat, strict=True)
+        wrong = Counter(triple for triple in triples if triple[1] != triple[2])
         rows = [[word, right, given, str(count)] for (word, right, given), count in wrong.most_common(MISTAKES)]
+        entities = [*scores.entities.labels(), scores.entities.overall()] if scores.entities else []
         return [
-            Section("Entities", self.entities(tagged)),
-            Section("Scores by tag", [Table(["tag", "precision", "recall", "F1", "validation words"], scores)]),
+            Section("Entities", [each(entities, "type", "entities")]),
+            Section("Scores by tag", [each(scores.tags, "tag", "validation words")]),
             Section("What it takes for something else", [Table(["word", "is", "taken for", "times"], rows)]),
             Section("How much each layer counts", self.mixed(findings.get("mix"))),
         ]
-
-    def entities(self, tagged: Sequence[Sequence[str]]) -> list[Table]:
-        """How many of each type were found, where the tags mark any."""
-        if OF_ENTITIES[0] not in self.metrics:
-            return []
-        counts = count_entities([sentence.tags for sentence in self.valid], tagged)
-        rows = [
-            [name, *(f"{one[key]:.3f}" for key in ("precision", "recall", "f1")), f"{one['entities']:,}"]
-            for name, one in {**counts.by_type(), "all": counts.overall()}.items()
-        ]
-        return [Table(["type", "precision", "recall", "F1", "entities"], rows)]
 
     def mixed(self, mix: Mapping[str, Any] | None) -> list[Cards]:
         """Of the reader's layers, where it mixes them."""
@@ -249,11 +225,48 @@ class TaggingTask:
         return [Cards([Card(f"percent of the mix, scaled by {mix['gamma']:.2f}", chart)])]
 
 
+def joined_words(sentence: Tagged) -> list[str]:
+    return [" ".join(sentence.words)]
+
+
+def judged(
+    tagger: WordTagger, sentences: Sequence[Tagged], batch: int | None = None, done: Done | None = None
+) -> TagScores:
+    """The scores of a tagger on sentences whose tags are known. The loss is that of words whose tags it knows."""
+    logits = torch.cat(tagger.scores([sentence.words for sentence in sentences], batch or BATCH, done))
+    numbers = {name: number for number, name in enumerate(tagger.names)}
+    right = [list(sentence.tags) for sentence in sentences]
+    targets = torch.tensor([numbers.get(tag, IGNORED) for tags in right for tag in tags])
+    known = max(int((targets != IGNORED).sum()), 1)
+    loss = F.cross_entropy(logits, targets, ignore_index=IGNORED, reduction="sum") / known
+    return TagScores(tagger.names, right, logits.softmax(-1).numpy(), float(loss))
+
+
+def each(scores: Sequence[LabelScore], called: str, counted: str) -> Table:
+    rows = [
+        [one.name, *(f"{value:.3f}" for value in (one.precision, one.recall, one.f1)), f"{one.count:,}"]
+        for one in scores
+    ]
+    return Table([called, "precision", "recall", "F1", counted], rows)
+
+
+def check_tags(sentences: Iterable[Tagged], names: Sequence[str], asked: Evaluation) -> None:
+    """Tell of tags that the tagger cannot give; where it can give none, the scores would say nothing."""
+    gold = [tag for sentence in sentences for tag in sentence.tags]
+    unknown = Counter(tag for tag in gold if tag not in names)
+    if not unknown:
+        return
+    some = ", ".join(sorted(unknown)[:NAMED]) + (", …" if len(unknown) > NAMED else "")
+    if unknown.total() == len(gold):
+        trained = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+        raise DataError(
+            f"{asked.data}: {asked.run.path} was trained on none of its tags ({some}), but on {trained}: is the tag "
+            "another column? (--columns)"
+        )
+    asked.say(f"{unknown.total():,} words have tags that training never had ({some}): they count as wrong")
+
+
 def load_tagger(folder: str | Path) -> WordTagger:
     """The tagger of a run folder; a run of another task is refused."""
     run = Run(folder)
     return task_of(run, Tagging, "tag").load(run)
-
-
-def _keeps_the_contract(task: TaggingTask) -> Task:
-    return task

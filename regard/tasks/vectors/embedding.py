@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,30 +12,29 @@ from torch import Tensor
 
 from regard.checkpoint import Run, RunError, load_both
 from regard.config import nearest
+from regard.data.batches import by_tokens
 from regard.data.given import checked_texts, refuse_blank
 from regard.data.tokenizers import Tokenizer
-from regard.decoding.parallel import side_by_side
 from regard.errors import Error
 from regard.fast import for_use, pack
 from regard.models import EncoderModel, TextReader, reader_in
 from regard.models.base import last_real
 from regard.models.encoder import own_segments
+from regard.models.padding import padded
 from regard.nn.context import Memory
-from regard.nn.watch import observed
-from regard.tasks.writing.translator import padded
+from regard.sides.text import framed_rows
+from regard.tasks.tool import Tool
 
 POOLS = ("mean", "cls")
-FRAME = 2  # the start and the end around a text
 LONGEST = 512  # tokens of a text, where a model sets no limit
 BATCH_TOKENS = 1024  # that are read at once, padding included: what a core computes of them stays in its cache
 WIDE = 16_384  # the same on other devices, which want more to do at a time
-ENOUGH = 3 / 8  # of these tokens make a batch, where the next text is longer: texts of one length need no mask
 SECTION = "embedding"  # of a run's config: {"pool": …}, where a model was made for one way to pool
 
 Vectors = NDArray[np.float32]
 
 
-class Embedder:
+class Embedder(Tool):
     """Makes vectors of texts: `embedder(["A text.", "Another."])` is (2, width), each of length 1.
 
     `pool` "mean" averages the states of all tokens, specials included; "cls" takes that of the start, wherever the
@@ -46,7 +44,8 @@ class Embedder:
     def __init__(self, model: TextReader, tokenizer: Tokenizer, pool: str = "mean", longest: int | None = None) -> None:
         if pool not in POOLS:
             raise Error(f"unknown pooling {pool!r}: {nearest(pool, POOLS)}")
-        self.model, self.tokenizer, self.pool = model, tokenizer, pool
+        super().__init__(model, tokenizer)
+        self.pool = pool
         self.longest = min(longest or LONGEST, model.longest or LONGEST)
 
     def __call__(
@@ -74,12 +73,9 @@ class Embedder:
                 vectors = torch.nn.functional.normalize(vectors, dim=-1) if normalised else vectors
             return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
 
-        found = map(work, batches) if observed(self.model) else side_by_side(work, batches, self.device)
         result = np.zeros((len(rows), self.width), dtype=np.float32)
-        for chosen, vectors in zip(batches, found, strict=True):
+        for chosen, vectors in self.in_batches(batches, work, done):
             result[chosen] = vectors
-            if done is not None:
-                done(len(chosen))
         return result
 
     def pooled(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
@@ -95,39 +91,13 @@ class Embedder:
     def memory(self, tokens: Tensor, keep: Tensor | None) -> Memory:
         if isinstance(self.model, EncoderModel):
             return self.model.encode(tokens, keep, own_segments(self.model, self.tokenizer, tokens))
-        return self.model.encode(tokens, keep)
+        memory: Memory = self.model.encode(tokens, keep)
+        return memory
 
     @property
     def width(self) -> int:
-        return self.model.states_width
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
-
-
-def framed_rows(tokenizer: Tokenizer, texts: Sequence[str], longest: int) -> tuple[list[list[int]], int]:
-    """The tokens of each text with start and end, as far as they are read, and how many texts were cut."""
-    rows = tokenizer.encode(texts)
-    cut = sum(len(row) + FRAME > longest for row in rows)
-    before, behind = tokenizer.around
-    return [[*before, *row[: longest - FRAME], *behind] for row in rows], cut
-
-
-def by_tokens(rows: Sequence[Sequence[Any]], most: int, tokens: int = BATCH_TOKENS) -> Iterable[list[int]]:
-    """The numbers of rows of similar length: at most so many, and no more tokens than are read at once; of one length
-    where that is enough."""
-    batch: list[int] = []
-    longest = 0
-    for i in sorted(range(len(rows)), key=lambda i: len(rows[i])):
-        full = len(batch) == most or len(rows[i]) * (len(batch) + 1) > tokens
-        if batch and (full or (len(rows[i]) > longest and longest * len(batch) >= ENOUGH * tokens)):
-            yield batch
-            batch = []
-        batch.append(i)
-        longest = len(rows[i])
-    if batch:
-        yield batch
+        width: int = self.model.states_width
+        return width
 
 
 def load_embedder(folder: str | Path, pool: str | None = None) -> Embedder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
@@ -13,25 +13,30 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, Scale, load_tokenizer
+from regard.checkpoint import TOKENS, Run, Scale
 from regard.config import ConfigError, Positive, Size, change
 from regard.data.batches import Batches
 from regard.data.examples import RelatedData
 from regard.data.files import DataError
+from regard.data.pairs import TextsOf
 from regard.data.related import Related
-from regard.data.store import HEADER, Store, write_store
-from regard.data.tokenizers import Kind, Tokenizer
+from regard.data.store import HEADER
+from regard.data.tokenizers import Kind
 from regard.metrics.certainty import intervals
 from regard.metrics.correlation import ranks
 from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
+from regard.models.padding import padded
 from regard.page.records import Numbers, Section, Table
-from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.results import Scores
+from regard.sides.base import Row
+from regard.sides.text import FRAME, framed_rows
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
 from regard.tasks.tuning import beginning, check_length
-from regard.tasks.vectors.embedding import FRAME, SECTION, Embedder, framed_rows, load_embedder
+from regard.tasks.vectors.embedding import SECTION, Embedder, load_embedder
 from regard.tasks.vectors.nearness import Nearness, match_loss, nearness, order_loss, right_ones, texts_of
-from regard.tasks.writing.translator import padded
 
 CHUNK = 2_000  # pairs that are tokenized at once
+BATCH = 64  # texts that are embedded at once, where nothing is learnt
 STEPS = 10_000  # between the lowest score and the highest: what is stored of a training pair
 SAMPLES, MISTAKES = 5, 8
 SHOWN = 160  # letters of a text in a table
@@ -103,14 +108,23 @@ class Relating(TaskConfig, kind="similar"):
         """The best weights of the run, ready to use."""
         return load_embedder(run.path)
 
+    def evaluate(self, asked: Evaluation) -> Scores:
+        embedder: Embedder = asked.precise(load_embedder(asked.run.path))
+        pairs = list(asked.examples(self.valid))
 
-class RelatingTask:
+        def work() -> Scores:
+            with asked.counting("texts embedded") as done:
+                return nearness(embedder, pairs, asked.batch or BATCH, done, asked.say)
+
+        return asked.measured("pairs", len(pairs), work)
+
+
+class RelatingTask(Task[Relating]):
     """Tokens on disk beside the run: of each pair both texts as they are read, and its place on the scale of scores;
     or, of pairs that belong together, the negative, empty where there is none."""
 
-    def __init__(self, config: Relating, folder: Path, say: Say) -> None:
-        self.config, self.run = config, Run(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+    def prepare(self, say: Say) -> None:
+        config, folder = self.config, self.run.path
         self.valid = list(config.valid.open())  # at once: that a file is missing is said before the rest takes its time
         self.metrics = {name: config.metrics[name] for name in self.judged_by()}
         if not (folder / TOKENS / HEADER).exists():
@@ -118,15 +132,8 @@ class RelatingTask:
         self.scale = Scale.read(folder)
         scores = [pair.score for pair in self.valid if pair.score is not None]
         self.valid_scale = self.scale or (Scale(min(scores), max(scores)) if scores else None)
-        if not self.run.tokenizer_path.exists():
-            say("training the tokenizer")
-            texts = _Texts(config.train.open())
-            Tokenizer.train(texts, config.tokenizer, config.pieces, say, config.lower).save(self.run.tokenizer_path)
-        self.tokenizer = load_tokenizer(self.run)
-        if not (folder / TOKENS / HEADER).exists():
-            say("tokenizing")
-            self.write_tokens(folder / TOKENS, say)
-        self.store = Store.open(folder / TOKENS)
+        self.tokenizer = self.learn_tokenizer(lambda: TextsOf(config.train.open(), texts_of), say, lower=config.lower)
+        self.store = self.stored(lambda: self.rows(say), 3, max(self.tokenizer.vocabulary, STEPS + 1), say)
 
     def judged_by(self) -> Sequence[str]:
         """The metrics that suit the validation pairs, which may be of another kind than the training pairs."""
@@ -147,23 +154,17 @@ class RelatingTask:
             raise DataError(f"all training pairs have the score {known[0]:g}: there is nothing to learn")
         Scale(min(known), max(known)).write(folder)
 
-    def write_tokens(self, folder: Path, say: Say) -> None:
-        cut, longest = 0, self.config.max_length
-
-        def rows() -> Iterator[tuple[Sequence[int], ...]]:
-            nonlocal cut
-            stream = iter(self.config.train.open())
-            while chunk := list(itertools.islice(stream, CHUNK)):
-                sides = [framed_rows(self.tokenizer, [text_at(pair, i) for pair in chunk], longest) for i in (0, 1)]
-                cut += sum(some for _, some in sides)
-                yield from zip(sides[0][0], sides[1][0], self.third(chunk), strict=True)
-
-        size = max(self.tokenizer.vocabulary, STEPS + 1)
-        store = write_store(folder, rows(), size, sides=3, fingerprint=self.tokenizer.fingerprint)
+    def rows(self, say: Say) -> Iterator[tuple[Sequence[Any], ...]]:
+        cut, count, longest = 0, 0, self.config.max_length
+        stream = iter(self.config.train.open())
+        while chunk := list(itertools.islice(stream, CHUNK)):
+            sides = [framed_rows(self.tokenizer, [text_at(pair, i) for pair in chunk], longest) for i in (0, 1)]
+            cut, count = cut + sum(some for _, some in sides), count + len(chunk)
+            yield from zip(sides[0][0], sides[1][0], self.third(chunk), strict=True)
         if cut:
-            say(f"{cut:,} texts of {len(store):,} training pairs have more than {longest:,} tokens and are cut")
+            say(f"{cut:,} texts of {count:,} training pairs have more than {longest:,} tokens and are cut")
 
-    def third(self, pairs: Sequence[Related]) -> Iterable[Sequence[int]]:
+    def third(self, pairs: Sequence[Related]) -> Sequence[Row]:
         """What is stored beside the two texts of each pair."""
         if self.scale is not None:
             shares = self.scale.inside(np.array([pair.score for pair in pairs], dtype=np.float64))
@@ -235,9 +236,6 @@ class RelatingTask:
             return pair.first[:SHOWN], found.nearest[i][:SHOWN], pair.second[:SHOWN]
         return f"{pair.first[:SHOWN]} | {pair.second[:SHOWN]}", f"{found.cosines[i]:.3f}", f"{pair.score:g}"
 
-    def probes(self, model: Model) -> list[bytes]:
-        return []
-
     def findings(self, model: Model) -> dict[str, Any]:
         """How its vectors are made, as whoever embeds with it reads it."""
         return {SECTION: {"pool": self.config.pooling, "longest": self.config.max_length, "normalised": True}}
@@ -267,17 +265,3 @@ def vectors(embedder: Embedder, rows: Sequence[np.ndarray[Any, Any]]) -> Tensor:
 
 def text_at(pair: Related, side: int) -> str:
     return (pair.first, pair.second)[side]
-
-
-@dataclass(frozen=True)
-class _Texts:
-    """All texts of all pairs, as often as one iterates."""
-
-    pairs: Iterable[Related]
-
-    def __iter__(self) -> Iterator[str]:
-        return (text for pair in self.pairs for text in texts_of(pair))
-
-
-def _keeps_the_contract(task: RelatingTask) -> Task:
-    return task

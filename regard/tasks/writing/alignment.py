@@ -24,8 +24,9 @@ from regard.look.alignment import (
     words_of,
 )
 from regard.look.records import merged
+from regard.models.padding import padded
 from regard.nn.watch import watch
-from regard.tasks.writing.translator import Translator, padded
+from regard.tasks.writing.translator import Translator
 
 BATCH = 32
 

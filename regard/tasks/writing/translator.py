@@ -7,31 +7,30 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from regard.config import from_dict
-from regard.data.batches import pad
 from regard.data.files import DataError
 from regard.data.given import checked_texts, one_or_several, several
 from regard.data.readable import Parts, readable
-from regard.data.tokenizers import PAD, Tokenizer
+from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, Hypothesis, translate
-from regard.decoding.parallel import even, side_by_side
+from regard.decoding.parallel import even
 from regard.fast import pack, quicken
 from regard.look.alignment import Reading
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import Ensemble, SourceWriter
-from regard.nn.watch import observed
+from regard.models.padding import padded
+from regard.results import Result
+from regard.tasks.tool import Done, Say, Tool
 
 BEAM = 4  # where nothing else is asked for
 SHOWN = 20  # letters by which a message names a text
 
 
 @dataclass(frozen=True)
-class Rendering:
+class Rendering(Result):
     """One translation of a text; `log_prob` and `score` as in `Hypothesis`.
 
     `parts` are the pieces of text that were translated one by one, with their translations: mostly one, the whole; none
@@ -43,8 +42,15 @@ class Rendering:
     log_prob: float
     parts: tuple[tuple[str, str], ...]
 
+    def line(self, scores: bool = False) -> str:
+        """An empty line of the input stays one, of as many columns."""
+        text = " ".join(self.text.splitlines())
+        if not scores:
+            return text
+        return f"{self.score:.4f}\t{text}" if self.parts else "\t"
 
-class Translator:
+
+class Translator(Tool):
     """Translates with a model and its tokenizer: `translator("A sentence.", beam=5)`.
 
     `reading` is the layer that is recorded as its alignment. A text is translated line by line, and a line of more than
@@ -54,7 +60,8 @@ class Translator:
     def __init__(
         self, model: SourceWriter, tokenizer: Tokenizer, max_length: int, reading: Reading | None = None
     ) -> None:
-        self.model, self.tokenizer, self.reading = model, tokenizer, reading
+        super().__init__(model, tokenizer)
+        self.reading = reading
         self.longest = min(max_length, model.longest or max_length) - 1  # and the end
 
     def beside(self, others: Sequence[Translator]) -> Translator:
@@ -63,9 +70,8 @@ class Translator:
         if any(other.tokenizer != self.tokenizer for other in others):
             raise DataError("translators with different tokenizers cannot write together; train them on the same one")
         every = [self, *others]
-        return Translator(
-            quicken(Ensemble([one.model for one in every])), self.tokenizer, min(one.longest for one in every) + 1
-        )
+        together = quicken(Ensemble([one.model for one in every]))
+        return Translator(together, self.tokenizer, min(one.longest for one in every) + 1)
 
     @overload
     def __call__(self, texts: str, **options: Any) -> str: ...
@@ -75,7 +81,7 @@ class Translator:
 
     def __call__(self, texts: str | Sequence[str], **options: Any) -> str | list[str]:
         """The best translation of a text, or of each; the options are the fields of `Decoding`."""
-        search = chosen_search(**options)
+        search = self.search(**options)
         found = self.texts(one_or_several(texts), search)
         return found if several(texts) else found[0]
 
@@ -98,12 +104,31 @@ class Translator:
         `say` hears of texts that were split, `done` how many more are translated.
         """
         texts = checked_texts(texts)
-        split = readable(self.tokenizer, texts, self.longest)
+        split = self.parts(texts)
         for text, whole in zip(texts, split, strict=True):
             self.check_parts(text, whole, options, say)
         rows = self.tokenizer.encode([part for whole in split for part in whole.texts])
         found = iter(self.hypotheses(rows, options, batch, done))
         return [self.renderings(whole, [next(found) for _ in whole.texts], options) for whole in split]
+
+    def search(self, **options: Any) -> Decoding:
+        """The search that these fields of `Decoding` ask for."""
+        return chosen_search(**options)
+
+    def parts(self, texts: Sequence[str]) -> list[Parts]:
+        """What is read at once of each text."""
+        return readable(self.tokenizer, texts, self.longest)
+
+    def results(
+        self,
+        inputs: Sequence[str],
+        batch: int | None = None,
+        say: Say | None = None,
+        done: Done | None = None,
+        **options: Any,
+    ) -> list[Rendering]:
+        """The best of each text; the options are the fields of `Decoding`."""
+        return [found[0] for found in self.translate(inputs, self.search(**options), batch or 32, say, done)]
 
     def check_parts(self, text: str, whole: Parts, options: Decoding, say: Callable[[str], None] | None) -> None:
         """What is translated in parts has one translation: the best of each part."""
@@ -140,38 +165,23 @@ class Translator:
             return translate(self.model, source, keep, options, self.tokenizer.start, self.tokenizer.end)
 
         pack(self.model, len(rows) * max(options.beam, options.nbest))  # here, so that all processes share it
-        alone = options.sample or observed(self.model)  # what is drawn or watched has an order
-        found = map(work, batches) if alone else side_by_side(work, batches, self.device)
         results: list[list[Hypothesis]] = [[] for _ in rows]
-        for chosen, hypotheses in zip(batches, found, strict=True):
+        for chosen, hypotheses in self.in_batches(batches, work, done, alone=options.sample):  # draws have an order
             for i, best in zip(chosen, hypotheses, strict=True):
                 results[i] = best
-            if done is not None:
-                done(len(chosen))
         return results
 
-    def look(self, text: str, target: str | None = None, **options: Any) -> Look:
+    def look(self, text: str, target: str | None = None, **options: Any) -> Look:  # type: ignore[override]
         """See what the model attends to as it translates a text, or writes the given target; a notebook draws it.
 
         The options are those of `regard.look.look`.
         """
-        subject = Subject(self.model, self.tokenizer, self.reading, most=self.longest + 1)
-        return look(subject, text, target, **options)
+        return look(self.subject(), text, target, **options)
 
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
+    def subject(self) -> Subject:
+        return Subject(self.model, self.tokenizer, self.reading, most=self.longest + 1)
 
 
 def chosen_search(**options: Any) -> Decoding:
     """The search that these fields of `Decoding` ask for, with a beam unless it draws or another width is named."""
     return from_dict(Decoding, {"beam": 1 if options.get("sample") else BEAM, **options})
-
-
-def padded(rows: Sequence[np.ndarray[Any, Any]], device: torch.device) -> tuple[Tensor, Tensor | None]:
-    """(B, T) on the device and the mask of real tokens; no mask where all rows are of one length."""
-    lengths = np.array([len(row) for row in rows])
-    batch = torch.from_numpy(pad(rows, PAD)).to(device)
-    if lengths.min() == lengths.max():
-        return batch, None
-    return batch, (torch.arange(batch.shape[1]) < torch.from_numpy(lengths)[:, None]).to(device)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from regard.lab.statistics import Contest, Interval, Resampling, SeedScores, bleu, sentence_counts
+from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores, bleu, sentence_counts
 from regard.metrics.translations import bleu_of
 
 

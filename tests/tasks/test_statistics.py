@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-from regard.lab import statistics
-from regard.lab.statistics import Contest, Interval, Resampling, SeedScores, bleu, compared, fall, sentence_counts
+from regard.metrics import statistics
+from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores, bleu, compared, fall, sentence_counts
 
 REFERENCES = ["the black cat sleeps on the mat .", "a dog barks at night", "yes", "it rains again and again today"]
 GOOD = ["the black cat sleeps on a mat .", "a dog barks at the night", "yes", "it rains again today"]

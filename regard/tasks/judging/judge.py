@@ -1,0 +1,190 @@
+"""A trained judge: texts or pairs of texts in; a label, several labels or a score out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar, cast, overload
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.checkpoint import Scale
+from regard.data.batches import by_tokens
+from regard.data.given import one_or_several, several
+from regard.data.tokenizers import Tokenizer
+from regard.look.subject import Subject
+from regard.models import Model, TextLabeller, encoder_in
+from regard.sides import InputSide, Judgement, Label, Labels, OneText, OutputSide, Score, TwoTexts
+from regard.sides.base import Batch, Verdicts
+from regard.sides.two_texts import TextPair
+from regard.tasks.tool import Done, Say, Tool
+
+BATCH = 64  # values that are judged at once
+BATCH_TOKENS = 8192  # that are read at once, padding included
+
+V = TypeVar("V")
+
+
+class Judge(Tool, Generic[V]):
+    """Judges what goes in with a model and its tokenizer."""
+
+    def __init__(self, model: TextLabeller, source: InputSide[V], outcome: OutputSide) -> None:
+        super().__init__(model, source.tokenizer)
+        self.source, self.outcome, self.labels = source, outcome, outcome.names
+
+    def parse(self, line: str, number: int) -> V | None:
+        return self.source.parse(line, number)
+
+    def results(
+        self, inputs: Sequence[V | None], batch: int | None = None, say: Say | None = None, done: Done | None = None
+    ) -> list[Judgement]:
+        filled = [value for value in inputs if value is not None and not self.source.is_blank(value)]
+        found = iter(self.verdicts(filled, batch, say, done))
+        return [
+            self.outcome.nothing(dict.fromkeys(self.source.names, "") if value is None else self.source.record(value))
+            if value is None or self.source.is_blank(value)
+            else self.outcome.result(next(found), self.source.record(value))
+            for value in inputs
+        ]
+
+    def verdicts(
+        self, values: Sequence[V], batch: int | None = None, say: Say | None = None, done: Done | None = None
+    ) -> Verdicts:
+        """(N, width): probabilities of labels, or scores. `say` hears how many values were cut."""
+        self.source.check(values)
+        rows, cut = self.rows(values)
+        if cut and say is not None:
+            named = f"{cut:,} of {len(values):,} {self.source.plural}"
+            say(f"{named} have more than {self.longest:,} tokens and were read up to there")
+        return self.judge_rows(rows, batch, done)
+
+    def rows(self, values: Sequence[V]) -> tuple[list[Any], int]:
+        """The tokens of each value, as far as they are read, and how many values were cut."""
+        return self.source.rows(values)
+
+    def judge_rows(self, rows: Sequence[Any], batch: int | None = None, done: Done | None = None) -> Verdicts:
+        """Of tokens, in their order; batches are made by length."""
+        tokens = [range(sum(map(len, self.source.stored(row)))) for row in rows]
+
+        def work(chosen: Sequence[int]) -> Verdicts:
+            with torch.no_grad():
+                logits = judged(self.model, *self.batch([rows[i] for i in chosen])).float()
+                return np.asarray(self.outcome.verdicts(logits).cpu().numpy(), dtype=np.float32)
+
+        result = np.zeros((len(rows), len(self.labels)), dtype=np.float32)
+        for chosen, verdicts in self.in_batches(by_tokens(tokens, batch or BATCH, BATCH_TOKENS), work, done):
+            result[chosen] = verdicts
+        return result
+
+    def batch(self, rows: Sequence[Any]) -> Batch:
+        """Rows as the model reads them."""
+        return read_rows(self.model, self.source, rows)
+
+    @property
+    def longest(self) -> int:
+        return self.source.longest
+
+
+def read_rows(model: Model, source: InputSide[Any], rows: Sequence[Any]) -> Batch:
+    """Rows as a model reads them: with segments where its reader has them."""
+    encoder = encoder_in(model)
+    segmented = encoder is not None and encoder.segmented
+    return source.batch(rows, segmented, next(model.parameters()).device)
+
+
+def judged(model: TextLabeller, tokens: Tensor, keep: Tensor | None, segments: Tensor | None) -> Tensor:
+    """(B, width): the logits of a batch."""
+    logits: Tensor = model(tokens, keep) if segments is None else model(tokens, keep, segments)
+    return logits
+
+
+class TextClassifier(Judge[str]):
+    """Classifies texts: `classifier("A text.")` is the name of its class, or the names of its labels, where a text may
+    have several.
+
+    A text of more than `max_length` tokens is read up to its last sentence that ends before, as in training; a `framed`
+    one, between start and end, up to the last token that fits.
+    """
+
+    def __init__(
+        self,
+        model: TextLabeller,
+        tokenizer: Tokenizer,
+        labels: Sequence[str],
+        max_length: int,
+        framed: bool = False,
+        outcome: OutputSide | None = None,
+    ) -> None:
+        source = OneText(tokenizer, min(max_length, model.longest or max_length), framed)
+        super().__init__(model, source, outcome or Label(tuple(labels)))
+        self.framed = framed
+
+    @overload
+    def __call__(self, texts: str) -> Any: ...
+
+    @overload
+    def __call__(self, texts: Sequence[str]) -> list[Any]: ...
+
+    def __call__(self, texts: str | Sequence[str]) -> Any:
+        """The likeliest label of a text, or of each; an empty text has none, and gets an empty one."""
+        every = self.results(one_or_several(texts))
+        found = [one.found.get("labels", one.said) for one in every]
+        return found if several(texts) else found[0]
+
+    def scores(self, texts: str | Sequence[str]) -> Any:
+        """The probability of each label, from the likeliest on; none of an empty text."""
+        found = [one.found["scores"] for one in self.results(one_or_several(texts))]
+        return found if several(texts) else found[0]
+
+    def probabilities(self, texts: Sequence[str]) -> Verdicts:
+        """(texts, labels)."""
+        return self.verdicts(texts)
+
+    def subject(self) -> Subject:
+        return Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, whole=self.framed)
+
+
+class PairJudge(Judge[TextPair]):
+    """Judges pairs: `judge("A text.", "Another.")` is a label, or a score where it learnt scores.
+
+    Of texts that are too long together, the longer one is cut.
+    """
+
+    def __init__(
+        self,
+        model: TextLabeller,
+        tokenizer: Tokenizer,
+        labels: Sequence[str],
+        max_length: int,
+        scale: Scale | None = None,
+    ) -> None:
+        source = TwoTexts(tokenizer, min(max_length, model.longest or max_length))
+        super().__init__(model, source, Label(tuple(labels)) if scale is None else Score(scale))
+        self.scale = scale
+
+    def __call__(self, first: str, second: str) -> str | float:
+        """Its label or score; of two empty texts an empty label, or a score that is no number."""
+        (found,) = self.results([(first, second)])
+        if self.scale is None:
+            return found.said
+        return float(found.found.get("score", math.nan))
+
+    def judge(self, pairs: Sequence[TextPair], say: Say | None = None) -> Verdicts:
+        """(pairs, labels): probabilities; or (pairs, 1): scores."""
+        return self.verdicts(pairs, say=say)
+
+    def subject(self) -> Subject:
+        return Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, scale=self.scale, task="pair")
+
+
+def outcome_of(labels: Sequence[str], scale: Scale | None, many: bool) -> OutputSide:
+    """What comes out, by what a run learnt."""
+    if scale is not None:
+        return Score(scale)
+    return Labels(tuple(labels)) if many else Label(tuple(labels))
+
+
+def as_classifier(model: Model) -> TextLabeller:
+    return cast(TextLabeller, model)

@@ -1,0 +1,74 @@
+"""What a person uses of a trained run: a model with its tokenizer. It needs no training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import torch
+
+from regard.data.tokenizers import Tokenizer
+from regard.decoding.parallel import side_by_side
+from regard.look.capture import look
+from regard.look.records import Look
+from regard.look.subject import Subject
+from regard.nn.watch import observed
+from regard.results import Result
+
+R = TypeVar("R")
+Say = Callable[[str], None]
+Done = Callable[[int], None]  # hears how many more are done
+
+
+class Tool:
+    """A kind of tool says what its model makes of inputs (`results`), how an input is read from a line (`parse`), and
+    what of it is looked at (`subject`)."""
+
+    def __init__(self, model: Any, tokenizer: Tokenizer) -> None:
+        self.model, self.tokenizer = model, tokenizer
+
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = next(self.model.parameters()).device
+        return device
+
+    def parse(self, line: str, number: int) -> Any:
+        """The input on a line of text, which is the `number`th."""
+        return line
+
+    def results(
+        self, inputs: Sequence[Any], batch: int | None = None, say: Say | None = None, done: Done | None = None
+    ) -> Sequence[Result]:
+        """What comes out for each input, in their order; a blank input has a blank result. `say` hears of inputs that
+        were cut or split, `done` how many more are done."""
+        raise TypeError(f"{type(self).__name__} makes no results of lines")
+
+    def in_batches(
+        self,
+        batches: Iterable[Sequence[int]],
+        work: Callable[[Sequence[int]], R],
+        done: Done | None = None,
+        alone: bool = False,
+    ) -> Iterator[tuple[Sequence[int], R]]:
+        """Each batch with what `work` makes of it, on all cores; in one process where `alone`, or where somebody
+        watches the model."""
+        every = list(batches)
+        found = map(work, every) if alone or observed(self.model) else side_by_side(work, every, self.device)
+        for chosen, one in zip(every, found, strict=True):
+            yield chosen, one
+            if done is not None:
+                done(len(chosen))
+
+    def subject(self) -> Subject:
+        """What of it is looked at."""
+        return Subject(self.model, self.tokenizer)
+
+    def look(self, *texts: str, **options: Any) -> Look:
+        """See what the model attends to in a text, or in two; a notebook draws it.
+
+        The options are those of `regard.look.look`.
+        """
+        first, *others = texts
+        if others:
+            options["second"] = others[0]
+        return look(self.subject(), first, **options)
