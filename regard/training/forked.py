@@ -11,6 +11,7 @@ from __future__ import annotations
 import mmap
 import multiprocessing
 import signal
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from regard.checkpoint import running
 from regard.config import ConfigError
 from regard.data.batches import Batches
 from regard.decoding.parallel import forkable
+from regard.errors import Error
 from regard.training.strategy import Groups, Loss, Share, Strategy, StrategyError, Summed
 
 Gradients = list[Tensor | None]  # of the parameters that learn, in their order
@@ -127,7 +129,11 @@ class Helper:
         except (EOFError, OSError):
             raise StrategyError(LOST) from None
         if isinstance(loss, str):
-            raise StrategyError(loss)
+            raise (
+                RuntimeError(f"a process that computes a part of each batch failed:\n{loss}")
+                if count == BUG
+                else StrategyError(loss)
+            )
         return loss, count, [None if i in missing else gradient for i, gradient in enumerate(self.gradients)]
 
     def close(self) -> None:
@@ -153,8 +159,10 @@ class Helper:
             try:
                 loss, count, gradients = strategy.answer(share)
                 answer = loss, count, self.leave(gradients)
-            except Exception as error:  # whatever it is, the process that asked shall say it
-                answer = f"{type(error).__name__}: {error}", 0, set()
+            except Error as error:
+                answer = str(error), 0, set()
+            except Exception:  # a bug: the process that asked shows where it happened
+                answer = traceback.format_exc(), BUG, set()
             try:
                 pipe.send(answer)
             except OSError:
@@ -169,6 +177,7 @@ class Helper:
         return {i for i, gradient in enumerate(gradients) if gradient is None}
 
 
+BUG = -1  # in the place of the number of words: what a helper raised is no mistake of the user's
 LOST = "a process that computes a part of each batch was killed, perhaps for lack of memory"
 
 

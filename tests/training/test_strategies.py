@@ -19,6 +19,7 @@ from regard.checkpoint import Run, read_tensors
 from regard.config import ConfigError, change
 from regard.data.batches import Batches
 from regard.decoding import parallel
+from regard.errors import Error
 from regard.models import Model
 from regard.tasks.writing.translation import TranslationTask
 from regard.training.forked import Forked, Helper, shares_of
@@ -193,18 +194,32 @@ strategy.begin(torch.nn.Linear(2, 2), lambda indices: (torch.zeros(()), 1))
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told", "text"),
+    [
+        (Error("no such word"), TrainingError, "^no such word, at step 1"),
+        (ValueError("no such word"), RuntimeError, r"(?s)Traceback .* in fails\n.*ValueError: no such word"),
+    ],
+    ids=["a mistake", "a bug"],
+)
 def test_what_goes_wrong_in_a_helper_is_said(
-    tmp_path: Path, task: TranslationTask, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    task: TranslationTask,
+    recipe: Recipe,
+    monkeypatch: pytest.MonkeyPatch,
+    wrong: Exception,
+    told: type[Exception],
+    text: str,
 ) -> None:
     leader, loss = os.getpid(), TranslationTask.loss
 
     def fails(self: TranslationTask, model: Model, indices: np.ndarray[Any, Any]) -> tuple[torch.Tensor, int]:
         if os.getpid() != leader:
-            raise ValueError("no such word")
+            raise wrong
         return loss(self, model, indices)
 
     monkeypatch.setattr(TranslationTask, "loss", fails)
-    with pytest.raises(TrainingError, match="ValueError: no such word, at step 1"):
+    with pytest.raises(told, match=text):
         trainer_of(task, recipe, tmp_path / "run", processes=2).train()
 
 
