@@ -31,7 +31,8 @@ from regard.models import (
 from regard.nn.attention import KernelConfig, MultiHead
 from regard.nn.context import Context
 from regard.nn.feedforward import MLP, Activation, FeedForwardConfig, Gate, Gated
-from regard.nn.losses import gathering, words_loss
+from regard.nn.gathering import gathering
+from regard.nn.losses import words_loss
 from regard.nn.masks import Mask
 from regard.nn.positions import Learned, PositionConfig, Sinusoidal
 from regard.nn.residual import PreNorm

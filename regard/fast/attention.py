@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.nn.attention.dot import ContentKernel, DotKernel, GeneralKernel
+from regard.nn.attention.dot import DotKernel
 from regard.nn.attention.kernel import Kernel
+from regard.nn.attention.scores import ContentKernel, GeneralKernel
 from regard.nn.context import Context
 
 

@@ -20,7 +20,8 @@ from regard.fast.layers import (
 from regard.fast.pointwise import FastRMSNormalisation, FastRotaryPosition
 from regard.fast.recurrent import FastRecurrentLayers
 from regard.fast.tape import FastIntraLayer
-from regard.nn.attention.dot import ContentKernel, DotKernel, GeneralKernel
+from regard.nn.attention.dot import DotKernel
+from regard.nn.attention.scores import ContentKernel, GeneralKernel
 from regard.nn.dropout import Dropout
 from regard.nn.feedforward import MLPLayer
 from regard.nn.heads import LinearOutput, MeanHead, TransformOutput

@@ -36,8 +36,8 @@ from regard.lab.translators import Translators
 from regard.metrics.statistics import Contest, Interval, SeedScores, compared, fall
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, ReaderConfig
-from regard.nn.attention.dot import General
 from regard.nn.attention.kernel import KernelConfig
+from regard.nn.attention.scores import General
 from regard.nn.heads import LinearHead
 from regard.nn.residual import PreNorm
 from regard.page.records import Card, LineChart, Series, Table

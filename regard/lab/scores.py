@@ -34,8 +34,8 @@ from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores,
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau
 from regard.nn.attention import KernelConfig
-from regard.nn.attention.dot import Content, Dot, General, ScaledDot
-from regard.nn.attention.scores import Additive, Location
+from regard.nn.attention.dot import Dot, ScaledDot
+from regard.nn.attention.scores import Additive, Content, General, Location
 from regard.nn.heads import LinearHead
 from regard.page.records import Card, DotChart, Point, Table
 from regard.tasks.writing.alignment import align

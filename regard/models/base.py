@@ -9,13 +9,15 @@ from torch import Tensor, nn
 
 from regard.config import Part, Size
 from regard.nn.cache import Cache
-from regard.nn.context import Context, Memory
+from regard.nn.context import Context
 from regard.nn.cost import Cost, UnknownCostError
 from regard.nn.embeddings import Embedding
+from regard.nn.gathering import losses_of
 from regard.nn.geometry import Geometry
 from regard.nn.heads import Head
 from regard.nn.init import InitConfig, Xavier, left_to_the_model
 from regard.nn.masks import Mask, positions_of
+from regard.nn.memory import Memory
 from regard.nn.past import Past
 from regard.nn.stacks import StackLayers
 
@@ -134,7 +136,12 @@ class Model(nn.Module):
     def whole(self, tokens: Tensor, mask: Mask, memory: Memory | None = None, past: Past | None = None) -> Context:
         """The context of a pass over a whole batch, behind what is remembered of the text before it."""
         geometry = Geometry.whole(tokens, mask) if past is None else past.geometry(tokens, mask)
-        return Context(geometry, memory, past).of(self)
+        return self.called(Context(geometry, memory, past))
+
+    def called(self, context: Context) -> Context:
+        """With whoever watches this model, silences a part of it or gathers its extra losses."""
+        context.losses = losses_of(self)
+        return context.of(self)
 
 
 class TextReader(Model):
@@ -394,7 +401,7 @@ class StackWriter(Writer):
     @torch.no_grad()
     def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(tokens, keep)
-        context = state.advance(tokens, keep).of(self)
+        context = self.called(state.advance(tokens, keep))
         if state.branches is not None:
             tokens = tokens.view(-1, state.branches.size)  # the hypotheses of a sentence side by side
         x = self.embedding(tokens, context)
@@ -404,7 +411,7 @@ class StackWriter(Writer):
     @torch.no_grad()
     def read_all(self, tokens: Tensor, state: State) -> Tensor:
         self.check_tokens(tokens, None)
-        context = state.advance(tokens, None).of(self)
+        context = self.called(state.advance(tokens, None))
         hidden: Tensor = self.decoder(self.embedding(tokens, context), context.enter("decoder"))[0]
         return hidden
 

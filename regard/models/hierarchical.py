@@ -18,7 +18,8 @@ from regard.data.tokenizers import END, PAD
 from regard.models.base import LabellerConfig, TextLabeller, TextModelConfig, TextReader, TextReaderConfig
 from regard.models.classifier import WORDS
 from regard.models.recurrent_encoder import RecurrentEncoder
-from regard.nn.context import Context, Value, Watcher
+from regard.nn.around import Value, Watcher
+from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear

@@ -20,7 +20,6 @@ from regard.models.base import (
     TextWriterConfig,
     last_real,
 )
-from regard.nn.context import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
@@ -28,6 +27,7 @@ from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.intra import IntraLayers
 from regard.nn.linear import Linear
 from regard.nn.masks import Mask
+from regard.nn.memory import Memory
 from regard.nn.positions.base import Position
 from regard.nn.recurrent import lengths_of
 
@@ -108,7 +108,7 @@ class LSTMNModel(LSTMNBase, TextWriter):
         self.check_tokens(tokens, keep)
         if keep is not None:
             lengths_of(keep)
-        context = state.advance(tokens, keep).of(self)
+        context = self.called(state.advance(tokens, keep))
         states = self.layers(self.embedding(tokens, context), context.enter(self.place))
         return self.turned(last_real(states, keep))
 

@@ -14,19 +14,19 @@ from torch import Tensor, nn
 
 from regard.config import Count, Part, Rate, Size
 from regard.models.base import SourceWriter, SourceWriterConfig, State
-from regard.nn.attention.dot import General
 from regard.nn.attention.hard import ChoiceConfig, Soft
 from regard.nn.attention.kernel import KernelConfig
 from regard.nn.attention.local import WindowConfig
-from regard.nn.attention.scores import Additive
+from regard.nn.attention.scores import Additive, General
 from regard.nn.attention.source import NAME, SourceAttention
-from regard.nn.context import Context, Memory
+from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape, total
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.linear import Linear
 from regard.nn.masks import Mask
+from regard.nn.memory import Memory
 from regard.nn.positions.base import Position
 from regard.nn.recurrent import Cell, RecurrentLayers, States, places_from_the_end, rows_of
 
@@ -119,8 +119,7 @@ class Read:
         if self.centres:
             self.context.note(f"{NAME}.centres", lambda: torch.cat(self.centres, 1))
         if self.attention.choice.draws:
-            name = self.context.place(NAME)
-            self.attention.choice.settle(name, torch.cat(self.chances, 2), torch.cat(self.weights, 2), self.context)
+            self.attention.choice.settle(NAME, torch.cat(self.chances, 2), torch.cat(self.weights, 2), self.context)
 
 
 @dataclass(frozen=True)
@@ -377,7 +376,7 @@ class RecurrentModel(SourceWriter):
         self.check_tokens(tokens, keep)
         if keep is not None:
             raise ValueError("a recurrent decoder reads its tokens one after the other: leave padding out")
-        context = state.advance(tokens, keep).of(self)
+        context = self.called(state.advance(tokens, keep))
         words = self.embedding(tokens, context)
         context = context.enter(PLACE).across()
         read = Read(self.reader.attention, context, len(tokens), context.geometry.query_positions[:1])

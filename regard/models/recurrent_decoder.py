@@ -68,7 +68,7 @@ class RecurrentDecoderModel(TextWriter):
     @torch.no_grad()
     def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(tokens, keep)
-        x = self.embedding(tokens, state.advance(tokens, keep).of(self))
+        x = self.embedding(tokens, self.called(state.advance(tokens, keep)))
         held = state.cache.held(STATE)
         if held is not None and keep is None and tokens.shape[1] == 1:
             last, states = self.decoder.step(x[:, 0], held)

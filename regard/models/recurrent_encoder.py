@@ -9,11 +9,11 @@ from torch import Tensor
 
 from regard.config import Rate, Size
 from regard.models.base import TextReader, TextReaderConfig, last_real
-from regard.nn.context import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.masks import Mask
+from regard.nn.memory import Memory
 from regard.nn.positions.base import Position
 from regard.nn.recurrent import Cell, RecurrentLayers
 

@@ -53,7 +53,7 @@ class SnailModel(TextWriter):
     def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(tokens, keep)
         check_padding(keep)
-        context = state.advance(tokens, keep).of(self)
+        context = self.called(state.advance(tokens, keep))
         hidden = self.decoder(self.embedding(tokens, context), context.enter(PLACE))
         last: Tensor = self.out(last_real(hidden, keep))
         return last

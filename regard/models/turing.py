@@ -14,8 +14,8 @@ from regard.nn.context import Context
 from regard.nn.cost import Cost
 from regard.nn.linear import Linear
 from regard.nn.masks import Mask
-from regard.nn.memory import MemoryHeads, MemoryState
 from regard.nn.recurrent import RecurrentLayers, States
+from regard.nn.slots import MemoryHeads, MemoryState
 
 PLACE = "memory.0"
 ROLES = ("read", "write")

@@ -78,7 +78,7 @@ class TwoStreamModel(EncoderModel):
             asking=places.shape[1],
             facts=facts,
         )
-        inner = Context(both, cache=ContentOnly(length, past)).of(self).enter("encoder")
+        inner = self.called(Context(both, cache=ContentOnly(length, past))).enter("encoder")
         states: Tensor
         states, _ = self.encoder(torch.cat([x, asked.to(x.dtype)], 1), inner)
         if past is not None:

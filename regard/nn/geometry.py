@@ -48,11 +48,6 @@ class Geometry:
         return cls(mask, positions, positions, length)
 
     @property
-    def own(self) -> int:
-        """The number of queries that are keys too: the last of those."""
-        return self.query_positions.shape[-1] - self.asking
-
-    @property
     def plainly_causal(self) -> bool:
         """A whole sequence without padding under a causal mask, which needs no dense mask."""
         return self.mask.only_causal and self.query_positions is self.key_positions
@@ -63,20 +58,17 @@ class Geometry:
 
     def hidden(self) -> Tensor | None:
         """The opposite: true where a query may not attend."""
-
-        def opposite() -> Tensor | None:
-            visible = self.visible()
-            return None if visible is None else ~visible
-
-        return self.once("hidden", opposite)
+        visible = self.visible()
+        return None if visible is None else self.once("hidden", lambda: ~visible)
 
     def unseen(self, dtype: torch.dtype) -> Tensor | None:
         """What to add to scores so that nothing hidden is attended to; PyTorch would make it anew for each layer."""
 
         def make() -> Tensor | None:
-            hidden = self.hidden()
-            zeros = None if hidden is None else torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
-            return None if zeros is None or hidden is None else zeros.masked_fill_(hidden, float("-inf"))
+            visible = self.visible()
+            if visible is None:
+                return None
+            return torch.where(visible, torch.zeros((), dtype=dtype, device=visible.device), float("-inf"))
 
         return self.once(("unseen", dtype), make)
 

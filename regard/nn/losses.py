@@ -1,6 +1,6 @@
 """What layers add to the loss of a task while it is trained, beside what they compute.
 
-A layer leaves an extra loss by `context.losses.leave(name, loss)`; whoever trains a model gathers them, for any task:
+A layer leaves an extra loss by `context.leave(role, loss)`; whoever trains a model gathers them, for any task:
 
     with gathering(model) as extra:
         loss, count = task.loss(model, batch)  # a sum over `count` words
@@ -16,24 +16,13 @@ leave for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from regard.nn.context import Gathering, Losses, Outcome, gatherings, losses_of
+from regard.nn.gathering import Outcome, losses_of
 from regard.nn.heads import Head
 
 IGNORED = -100  # the label of what is not a real word
-
-
-@contextmanager
-def gathering(model: nn.Module) -> Iterator[Losses]:
-    """Gather what the layers of a model add to the loss while the block runs, in this thread."""
-    losses = Losses()
-    with gatherings.add(Gathering(model, losses)):
-        yield losses
 
 
 @torch.no_grad()

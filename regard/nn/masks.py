@@ -42,8 +42,8 @@ class Mask:
 
     @property
     def only_causal(self) -> bool:
-        others = (self.window, self.prefix, self.keys, self.pairs, self.documents)
-        return self.causal and all(other is None for other in others)
+        narrower = self.window is not None or self.prefix is not None or self.pairs is not None
+        return self.causal and not narrower and self.keys is None and self.documents is None
 
     def dense(self, queries: Tensor, keys: Tensor) -> Tensor | None:
         """(B or 1, H or 1, T, S) for queries and keys at these positions, (T,) or (B, T); None where all is visible."""

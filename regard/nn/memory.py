@@ -1,122 +1,55 @@
-"""A memory that is read and written by attention: the heads of a neural Turing machine.
-
-Graves et al. 2014, arXiv:1410.5401, section 3. Heads of all kinds are addressed together, so that a step of time costs
-few operations. `N` slots, each `M` wide; `H` heads; B rows.
-"""
+"""What an encoder hands to a decoder."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from regard.nn.cost import Cost
-from regard.nn.linear import Linear
-
-EMPTY = 1e-6  # what slots hold at first: constant and small learns fastest, arXiv:1807.08518
+from regard.nn.cache import unchanged
+from regard.nn.geometry import Geometry
+from regard.nn.masks import Mask
 
 
-# --- addressing, step by step -----------------------------------------------------------------------------------------
+@dataclass
+class Memory:
+    """What an encoder hands to a decoder: states (B, S, D), which of them are real (B, S), None for all, and where they
+    stand (S,) or (B, S), None for one after the other.
 
-
-def content(keys: Tensor, strength: Tensor, memory: Tensor) -> Tensor:
-    """Softmax of β cos(k, M(i)) over the slots (equations 5 and 6): keys (B, H, M), strength (B, H, 1) → (B, H, N)."""
-    key, slot = keys.norm(dim=-1, keepdim=True), memory.norm(dim=-1).unsqueeze(1)  # dividing products is less work
-    likeness: Tensor = keys @ memory.transpose(1, 2) / (key * slot).clamp(min=tiny(keys.dtype))
-    return (strength * likeness).softmax(-1)
-
-
-def interpolate(found: Tensor, before: Tensor, gate: Tensor) -> Tensor:
-    """g w_c + (1 - g) w_before (equation 7), gate (B, H, 1): whether what was found matters, or where the head was."""
-    return before + gate * (found - before)
-
-
-def turn(weights: Tensor, shifts: Tensor) -> Tensor:
-    """The circular convolution w(i) = Σ_j w(j) s(i - j) (equation 8).
-
-    `shifts` (B, H, 2r + 1) are the shares that move by -r … r slots; the memory is a ring.
+    It may have fewer rows than the decoder's batch: each then serves as many consecutive ones, the beams of a sentence.
+    `summary` (B, D) is one vector for the whole source, where the encoder makes one.
     """
-    reach = shifts.shape[-1] // 2
-    rolled = torch.stack([weights.roll(by, -1) for by in range(-reach, reach + 1)], -2)  # (B, H, 2r + 1, N)
-    return (shifts.unsqueeze(-2) @ rolled).squeeze(-2)
 
+    states: Tensor
+    keep: Tensor | None = None
+    summary: Tensor | None = None
+    positions: Tensor | None = None
 
-def sharpen(weights: Tensor, power: Tensor) -> Tensor:
-    """w(i)^γ / Σ_j w(j)^γ (equation 9), power (B, H, 1) of at least one: undoes the blur of shifting."""
-    return (power * (weights + tiny(weights.dtype)).log()).softmax(-1)
+    @classmethod
+    def at(cls, states: Tensor, geometry: Geometry) -> Memory:
+        """Of the states in which an encoder left a sequence of this geometry."""
+        keep = geometry.mask.keys  # of what was remembered too, in front of them
+        return cls(states, None if keep is None else keep[:, -states.shape[1] :], positions=geometry.query_positions)
 
+    def select(self, rows: Tensor) -> Memory:
+        if unchanged(rows, len(self.states)):
+            return self
 
-def written(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tensor:
-    """Every head erases M(i) (1 - w(i) e), then every head adds w(i) a (equations 3 and 4).
+        def chosen(part: Tensor | None) -> Tensor | None:
+            return None if part is None else part.index_select(0, rows)
 
-    Weights (B, H, N), erase and add (B, H, M).
-    """
-    for w, e in zip(weights.unbind(1), erase.unbind(1), strict=True):
-        memory = torch.addcmul(memory, memory, w.unsqueeze(-1) * e.unsqueeze(1), value=-1)
-    return torch.baddbmm(memory, weights.transpose(1, 2), add)
+        positions = self.positions if self.positions is None or self.positions.dim() == 1 else chosen(self.positions)
+        return Memory(self.states.index_select(0, rows), chosen(self.keep), chosen(self.summary), positions)
 
-
-def tiny(dtype: torch.dtype) -> float:
-    """Below any weight that matters."""
-    return max(1e-12, torch.finfo(dtype).tiny)
-
-
-# --- the heads --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class MemoryState:
-    """The slots (B, N, M), where the heads are (B, H, N), and what the reading ones read last (B, readers · M)."""
-
-    slots: Tensor
-    weights: Tensor
-    read: Tensor
-
-
-class MemoryHeads(nn.Module):
-    """`readers` reading and `writers` writing heads over a memory of `slots` slots of `width`, moved by a controller
-    whose output is `hidden` wide. A head can move by at most `reach` slots a step."""
-
-    def __init__(self, hidden: int, slots: int, width: int, readers: int, writers: int, reach: int) -> None:
-        super().__init__()
-        self.slots, self.width, self.readers, self.writers = slots, width, readers, writers
-        self.shifts = 2 * reach + 1
-        heads = readers + writers
-        self.sizes = [heads * width, heads, heads, heads * self.shifts, heads, writers * width, writers * width]
-        self.ask = Linear(hidden, sum(self.sizes), pieces=tuple(self.sizes))  # key, β, g, s, γ; erase, add
-        self.first_read = nn.Parameter(torch.zeros(readers * width))
-
-    def reset_parameters(self) -> None:
-        nn.init.zeros_(self.first_read)
-
-    def begin(self, batch: int) -> MemoryState:
-        """All slots alike, every head at the first."""
-        like = self.first_read
-        slots = like.new_full((batch, self.slots, self.width), EMPTY)
-        weights = like.new_zeros(batch, self.readers + self.writers, self.slots)
-        weights[..., 0] = 1.0
-        return MemoryState(slots, weights, self.first_read.tanh().expand(batch, -1))
-
-    def forward(self, hidden: Tensor, state: MemoryState, silent: Tensor | None = None) -> MemoryState:
-        """One step: the heads move, the writing ones write, then the reading ones read. `silent` (H, 1) is zero for
-        heads that do nothing."""
-        key, strength, gate, shifts, power, erase, add = self.ask(hidden).split(self.sizes, -1)
-        heads = (len(hidden), self.readers + self.writers, -1)
-        found = content(key.view(heads).tanh(), F.softplus(strength).view(heads), state.slots)
-        moved = interpolate(found, state.weights, gate.sigmoid().view(heads))
-        moved = turn(moved, shifts.view(heads).softmax(-1))
-        weights = sharpen(moved, 1 + F.softplus(power).view(heads))
-        used = weights if silent is None else weights * silent
-        wide = (len(hidden), self.writers, self.width)
-        slots = written(state.slots, used[:, self.readers :], erase.sigmoid().view(wide), add.tanh().view(wide))
-        read = (used[:, : self.readers] @ slots).flatten(1)
-        return replace(state, slots=slots, weights=weights, read=read)
-
-    def cost(self, steps: int) -> Cost:
-        """Of so many steps of one row."""
-        heads, values = self.readers + self.writers, self.slots * self.width
-        products = heads * (values + self.slots * self.shifts) + (self.writers + self.readers) * values
-        kept = (3 + 2 * self.writers) * values + 7 * heads * self.slots + sum(self.sizes)
-        return self.ask.cost(steps) + Cost(steps * products, kept=steps * kept)
+    def seen_by(self, geometry: Geometry) -> Geometry:
+        """Of queries with this geometry that attend to the memory; made once for all layers."""
+        known: tuple[Memory | None, Geometry] = geometry.memo.get("memory", (None, geometry))
+        if known[0] is self:
+            return known[1]
+        positions = self.positions
+        if positions is None:
+            positions = torch.arange(self.states.shape[1], device=self.states.device)
+        seen = replace(geometry, mask=Mask(keys=self.keep), key_positions=positions, asking=0, facts={})
+        geometry.memo["memory"] = self, seen
+        return seen

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.config import nearest
 from regard.errors import Error
-from regard.nn.context import Silence, Value, silence_of, silences, watcher_of, watchers
+from regard.nn.around import Silence, Value, silences, watchers
 
 
 class Seen(dict[str, list[Tensor]]):
@@ -88,7 +88,7 @@ def silenced(model: nn.Module, heads: Mapping[str, Collection[int]]) -> Iterator
 
 def observed(model: nn.Module) -> bool:
     """Whether this thread watches the model or silences a part of it; other threads would not."""
-    return watcher_of(model) is not None or silence_of(model) is not None
+    return watchers.of(model) is not None or silences.of(model) is not None
 
 
 def _any_matches(patterns: Iterable[str], name: str) -> bool:

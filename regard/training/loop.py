@@ -16,7 +16,7 @@ from regard.config import ConfigError, nearest
 from regard.data.batches import Batches, Indices
 from regard.fast.device import autocast, put_random_state, random_state
 from regard.models import Model
-from regard.nn.losses import gathering
+from regard.nn.gathering import gathering
 from regard.nn.lowrank import merged
 from regard.tasks.base import Task
 from regard.training.health import TrainingError, check_losses, check_weights, last_good, mean

@@ -5,10 +5,10 @@ from __future__ import annotations
 from regard.models import Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig, Start
 from regard.nn.attention import Additive
-from regard.nn.attention.dot import Dot, General
+from regard.nn.attention.dot import Dot
 from regard.nn.attention.hard import Hard
 from regard.nn.attention.local import Monotonic, Predictive
-from regard.nn.attention.scores import Location
+from regard.nn.attention.scores import General, Location
 from regard.zoo.base import Preset
 
 

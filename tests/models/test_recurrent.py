@@ -15,10 +15,9 @@ from regard.decoding import Decoding, translate
 from regard.models import Recurrent, RecurrentModel
 from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig, Start
 from regard.nn.attention import Additive, KernelConfig
-from regard.nn.attention.dot import General
 from regard.nn.attention.hard import Hard
 from regard.nn.attention.local import Monotonic, MonotonicWindow, Predictive, PredictiveWindow
-from regard.nn.attention.scores import Location
+from regard.nn.attention.scores import General, Location
 from regard.nn.masks import real_tokens
 from regard.nn.recurrent import Cell, RecurrentLayers
 from regard.nn.watch import silenced

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Part, Rate, Weight
-from regard.nn.context import Context, Outcome
+from regard.nn.context import Context
+from regard.nn.gathering import Outcome
 
 NOTHING = -1  # among what was drawn, where a row was read softly
 
@@ -35,7 +36,7 @@ class Choice(nn.Module):
     def forward(self, chances: Tensor, context: Context) -> Tensor:
         return chances
 
-    def settle(self, name: str, chances: Tensor, weights: Tensor, context: Context) -> None:
+    def settle(self, role: str, chances: Tensor, weights: Tensor, context: Context) -> None:
         """After a pass that drew, with all its steps: leave what was drawn, and what is to be added to the loss."""
 
 
@@ -100,12 +101,12 @@ class HardChoice(Choice):
         """(R, 1, 1, 1): which rows are read softly, in all steps of a pass."""
         return torch.rand(len(chances), 1, 1, 1, device=chances.device) < self.config.expected
 
-    def settle(self, name: str, chances: Tensor, weights: Tensor, context: Context) -> None:
+    def settle(self, role: str, chances: Tensor, weights: Tensor, context: Context) -> None:
         soft: Tensor | None = context.geometry.memo.get((self, "expected"))
         drawn = chances.new_ones(chances.shape[:-1], dtype=torch.bool) if soft is None else ~soft.squeeze(-1)
-        context.samples[name] = weights.argmax(-1).masked_fill(~drawn, NOTHING)
-        context.losses.leave(
-            name, lambda outcome: self.loss(chances.squeeze(1), weights.squeeze(1), drawn.squeeze(1), outcome)
+        context.samples[context.place(role)] = weights.argmax(-1).masked_fill(~drawn, NOTHING)
+        context.leave(
+            role, lambda outcome: self.loss(chances.squeeze(1), weights.squeeze(1), drawn.squeeze(1), outcome)
         )
 
     def loss(self, chances: Tensor, weights: Tensor, drawn: Tensor, outcome: Outcome) -> Tensor:

@@ -95,19 +95,6 @@ def spread(x: Tensor, heads: int) -> Tensor:
     return x if groups == heads else x.repeat_interleave(heads // groups, dim=1)
 
 
-def per_head(x: Tensor, weight: Tensor) -> Tensor:
-    """(B, H, T, K) through the matrix (H, K, N) of each head → (B, H, T, N), as few large products.
-
-    `x @ weight` would make one small product for each row of the batch.
-    """
-    heads = len(weight)
-    if heads == 1:
-        return x @ weight[0] if x.is_contiguous() else x.contiguous() @ weight[0]
-    batch, _, length, width = x.shape
-    turned = x.transpose(0, 1).reshape(heads, batch * length, width) @ weight
-    return turned.view(heads, batch, length, -1).transpose(0, 1).contiguous()  # what is made of it keeps its layout
-
-
 def masked_softmax(scores: Tensor, hidden: Tensor | None) -> Tensor:
     """Softmax over the keys that are not hidden; a row that sees none is zero, and so is its gradient."""
     if hidden is None:

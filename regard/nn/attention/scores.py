@@ -1,20 +1,102 @@
-"""Kernels whose score is not a product of query and key: additive and location-based."""
+"""Kernels with other scores: a product with a matrix between, a cosine, a small network, the place alone."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.config import Size
+from regard.config import Positive, Size
 from regard.errors import Error
-from regard.nn.attention.kernel import Kernel, KernelConfig, per_head, spread
+from regard.nn.attention.dot import DotKernel
+from regard.nn.attention.kernel import Kernel, KernelConfig, spread
 from regard.nn.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.linear import normal_
 from regard.nn.positions.base import HeadDims, Position
+
+
+def per_head(x: Tensor, weight: Tensor) -> Tensor:
+    """(B, H, T, K) through the matrix (H, K, N) of each head → (B, H, T, N), as few large products.
+
+    `x @ weight` would make one small product for each row of the batch.
+    """
+    heads = len(weight)
+    if heads == 1:
+        return x @ weight[0] if x.is_contiguous() else x.contiguous() @ weight[0]
+    batch, _, length, width = x.shape
+    turned = x.transpose(0, 1).reshape(heads, batch * length, width) @ weight
+    return turned.view(heads, batch, length, -1).transpose(0, 1).contiguous()  # what is made of it keeps its layout
+
+
+@dataclass(frozen=True)
+class General(KernelConfig, kind="general"):
+    """q' W k with a learned matrix per head. Luong et al. 2015, arXiv:1508.04025."""
+
+    bridges: ClassVar[bool] = True
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        return GeneralKernel(dims, position, dropout)
+
+
+class GeneralKernel(DotKernel):
+    def __init__(self, dims: HeadDims, position: Position, dropout: float) -> None:
+        super().__init__(dims, position, dropout, scale=1.0)
+        self.weight = nn.Parameter(torch.empty(dims.heads, dims.asked_width, dims.key_width))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        normal_(
+            self.weight, std=(self.dims.asked_width * self.dims.key_width) ** -0.5
+        )  # scores of unit-variance inputs have unit variance
+
+    def turned(self, q: Tensor) -> Tensor:
+        return per_head(q, self.weight)
+
+    def score_cost(self, shape: Shape) -> Cost:
+        rows = shape.tokens * self.dims.heads
+        asked, width = self.dims.asked_width, self.dims.key_width
+        turned = Cost(rows * asked * width, kept=rows * (asked + width))
+        return super().score_cost(shape) + turned
+
+
+@dataclass(frozen=True)
+class Content(KernelConfig, kind="content"):
+    """Cosine of query and key, sharpened by a key strength per head, which is learned from `strength` on.
+
+    The content addressing of neural Turing machines. Graves et al. 2014, arXiv:1410.5401.
+    """
+
+    strength: Positive = 1.0
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        return ContentKernel(dims, position, dropout, self.strength)
+
+
+class ContentKernel(DotKernel):
+    def __init__(self, dims: HeadDims, position: Position, dropout: float, strength: float) -> None:
+        super().__init__(dims, position, dropout, scale=1.0)
+        self.start = strength
+        self.log_strength = nn.Parameter(torch.empty(dims.heads, 1, 1))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        nn.init.constant_(self.log_strength, math.log(self.start))
+
+    def turned(self, q: Tensor) -> Tensor:
+        return F.normalize(q, dim=-1) * self.log_strength.exp()
+
+    def ready(self, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor]:
+        return F.normalize(k, dim=-1), v
+
+    def score_cost(self, shape: Shape) -> Cost:
+        rows, keys = shape.tokens * self.dims.heads, shape.batch * shape.keys * self.dims.groups
+        kept = 3 * rows * self.dims.key_width + 2 * keys * self.dims.key_width
+        return super().score_cost(shape) + Cost(kept=kept)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ class TransformerXLPosition(Position):
 
     def waves(self, geometry: Geometry, like: Tensor) -> Tensor:
         """(distances, D), drawn once for all layers where dropout falls on them."""
-        own, keys = geometry.own, geometry.key_positions.shape[-1]
+        own, keys = own_queries(geometry), geometry.key_positions.shape[-1]
         back = torch.arange(keys - 1, -own - 1, -1, device=like.device)  # query minus key, the first key first
         if self.furthest is not None:
             back = back.clamp(-self.furthest, self.furthest)
@@ -114,7 +114,7 @@ def paired(by_distance: Tensor, geometry: Geometry) -> Tensor:
     Where real keys stand side by side, distances are those of columns, and a row is the row above it moved by one: a
     view finds them all. Elsewhere each pair looks its distance up, and so does a query that stands in no column.
     """
-    own, keys, steps = geometry.own, geometry.key_positions.shape[-1], by_distance.shape[-1]
+    own, keys, steps = own_queries(geometry), geometry.key_positions.shape[-1], by_distance.shape[-1]
     if not side_by_side(geometry):
         return looked_up(by_distance, distances(geometry), keys)
     rows = by_distance[:, :, :own].flatten(-2)[..., own - 1 : own * steps - 1]
@@ -146,6 +146,11 @@ def side_by_side(geometry: Geometry) -> bool:
         return bool((begins <= 1).all())
 
     return geometry.once("side by side", ask)
+
+
+def own_queries(geometry: Geometry) -> int:
+    """The number of queries that are keys too: the last of those."""
+    return geometry.query_positions.shape[-1] - geometry.asking
 
 
 def others(geometry: Geometry) -> Tensor:
