@@ -65,8 +65,14 @@ def test_a_run_without_attention_has_no_alignment_and_says_so(runs: dict[str, Pa
     assert look(open_run(run), "un deux").alignment is None
 
 
-def test_a_way_through_blocks_is_not_there_to_follow(runs: dict[str, Path]) -> None:
+def test_a_word_is_followed_through_a_step_of_the_decoder(runs: dict[str, Path]) -> None:
+    """With attention or without it, and its end is what a look expects there."""
     from regard.look import way
 
-    with pytest.raises(ValueError, match="'recurrent' has no blocks"):
-        way(open_run(runs["bahdanau-2015"]), "un deux")
+    for name, folder in runs.items():
+        subject = open_run(folder)
+        found = way(subject, "un deux", place=1)
+        assert ("looked" in [stage["stage"] for stage in found.stages]) == (name != "cho-2014")
+        assert found.predictions is not None
+        best = look(subject, "un deux").predictions[1].best
+        assert found.predictions.tokens[: len(best)] == [choice.token for choice in best]

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 Array = NDArray[np.floating[Any]]
+
+
+def plain(tensor: Tensor) -> Array:
+    """A tensor as an array of a record."""
+    array: Array = tensor.float().cpu().numpy()
+    return array
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from regard.errors import Error
 from regard.look.capture import Captured, capture
-from regard.look.parts import Array, Logits
+from regard.look.cell_way import follow_cells
+from regard.look.parts import Array, Logits, plain
 from regard.look.records import Way
 from regard.look.subject import Subject
 from regard.models import TextLabeller
+from regard.models.recurrent import RecurrentModel
 from regard.nn.stacks import StackLayers
 
 SHOWN = 20  # of the likeliest tokens at the end
@@ -29,10 +30,14 @@ def way(subject: Subject, text: str, target: str | None = None, place: int = -1,
     stages: list[dict[str, Any]] = []
     arrays: dict[str, Array] = {}
     places: dict[str, int] = {}
-    for number, (side, stack) in enumerate(subject.stacks.items()):
+    for side in subject.stacks:
         asked = source_place if side == "source" else place
         places[side] = counted(asked, len(seen.sides[side].tokens), side)
-        follow(subject, seen, number, side, stack, places[side], stages, arrays)
+    if isinstance(subject.model, RecurrentModel):
+        follow_cells(subject, seen, places, stages, arrays)
+    else:
+        for number, (side, stack) in enumerate(subject.stacks.items()):
+            follow(subject, seen, number, side, stack, places[side], stages, arrays)
     last = list(places.values())[-1]
     predictions = expected(subject, seen, last)
     if predictions is not None:
@@ -43,10 +48,12 @@ def way(subject: Subject, text: str, target: str | None = None, place: int = -1,
 
 
 def has_way(subject: Subject) -> bool:
-    """Whether a token can be followed through the model: it reads one text, in stacks of blocks."""
+    """Whether a token can be followed through the model: it reads one text, in blocks or in cells."""
     if isinstance(subject.model, TextLabeller) or subject.roles.least > 1:
         return False
-    return all(isinstance(getattr(subject.body, stack, None), StackLayers) for stack in subject.stacks.values())
+    return isinstance(subject.model, RecurrentModel) or all(
+        isinstance(getattr(subject.body, stack, None), StackLayers) for stack in subject.stacks.values()
+    )
 
 
 def counted(place: int, length: int, side: str) -> int:
@@ -125,8 +132,3 @@ def expected(subject: Subject, seen: Captured, place: int) -> Logits | None:
     values, ids = logits.topk(min(SHOWN, len(logits)))
     tokens = [subject.tokenizer.token(i) for i in ids.tolist()]
     return Logits(tokens, values.tolist(), float(logits.logsumexp(-1)))
-
-
-def plain(tensor: Tensor) -> Array:
-    array: Array = tensor.float().cpu().numpy()
-    return array

@@ -60,6 +60,8 @@ class Reader(nn.Module):
 
     stepwise = True  # whether what enters a step depends on the one before
     feeds = False  # whether that is the output
+    asks_first = False  # whether its attention is asked by the state before a step, not by the one after
+    beside: str | None = None  # what enters the cell beside the word: "context", "output" or "summary"
     extra = 0  # the width of what enters the cell
     hands_over = False  # whether the decoder starts from all states of the encoder, not from those of its top alone
 
@@ -170,6 +172,7 @@ class Deep(Reader):
 
 class FixedReader(Deep):
     stepwise = False
+    beside = "summary"
 
     def before(self, state: Tensor, fed: Tensor, read: Read) -> Tensor:
         return read.summary
@@ -191,6 +194,9 @@ class Bahdanau(ReaderConfig, kind="bahdanau"):
 
 
 class BahdanauReader(Deep):
+    asks_first = True
+    beside = "context"
+
     def __init__(self, sizes: Sizes, config: Bahdanau) -> None:
         attention = SourceAttention(config.kernel, config.window, config.choice, sizes.hidden, sizes.memory)
         super().__init__(sizes, config.output, attention)
@@ -219,6 +225,7 @@ class LuongReader(Reader):
         self.join = Linear(sizes.memory + sizes.hidden, sizes.width, bias=False)
         self.stepwise = self.feeds = config.feeding
         self.extra = sizes.width if config.feeding else 0
+        self.beside = "output" if config.feeding else None
 
     def before(self, state: Tensor, fed: Tensor, read: Read) -> Tensor | None:
         return fed if self.stepwise else None
@@ -329,6 +336,8 @@ class RecurrentModel(SourceWriter):
         if not self.reader.stepwise:
             extra = self.reader.before(states[0][:, -1], fed, read)
             extra = None if extra is None else extra.unsqueeze(1).expand(-1, words.shape[1], -1)
+            if extra is not None:
+                read.context.note("beside", extra[:, -1])
             out, states = self.decoder(words if extra is None else torch.cat([words, extra], -1), states)
             outputs = self.reader.after(out, words, extra, read)
             return outputs, states, outputs[:, -1]
@@ -338,6 +347,7 @@ class RecurrentModel(SourceWriter):
         for word in words.unbind(1):
             extra = self.reader.before(states[0][:, -1], fed, read)
             assert extra is not None
+            read.context.note("beside", extra)
             out, states = self.decoder.step(torch.cat([word, extra], -1), states)
             if self.reader.feeds:
                 fed = self.reader.after(out.unsqueeze(1), word.unsqueeze(1), extra.unsqueeze(1), read).squeeze(1)
@@ -382,7 +392,10 @@ class RecurrentModel(SourceWriter):
         read = Read(self.reader.attention, context, len(tokens), context.geometry.query_positions[:1])
         held, fed = state.cache.held(STATE), state.cache.held(FED)
         states, last = self.start(read) if held is None or fed is None else (held, fed[0])
+        context.note("before", lambda: torch.stack(states))  # (parts, B, layers, H)
         out, states, last = self.run(words, states, last, read)
+        context.note("after", lambda: torch.stack(states))
+        context.note("output", last)
         state.cache.hold(STATE, *states)
         state.cache.hold(FED, last)
         read.tell()

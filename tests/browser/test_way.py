@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from regard.look import Subject, open_run, way
 from regard.look.records import Way
 from tests.browser.conftest import Ask
 from tests.browser.page import Keys, Page
+from tests.untrained import write_classifier
 
 TEXT = "deux cinq trois"
 HERE = f"#/run/good/way?text={TEXT.replace(' ', '+')}"
@@ -137,8 +140,40 @@ def test_numbers_are_shown_on_demand(page: Page, seen: Way) -> None:
     np.testing.assert_allclose(told, seen.arrays["encoder.embedding"], atol=0.00051)
 
 
-def test_a_model_without_blocks_says_so(page: Page) -> None:
-    page.open("#/run/recurrent/way?text=a+cab")
+@pytest.mark.parametrize("run", ["recurrent", "local"])
+def test_a_recurrent_decoder_is_followed_through_its_step(page: Page, runs: Path, run: str) -> None:
+    """State, scores, weights, context vector and new state, with the numbers of the library."""
+    seen = way(open_run(runs / run), "a cab", "abc", place=2, source_place=1)
+    here = f"#/run/{run}/way?text=a+cab&target=abc&place=2&source=1&numbers=1"
+    page.open(here)
+    steps = walk(page)
+    read = ["Tokens", "Embedding", "State of the encoder", "Tokens", "Embedding", "State before the step"]
+    looks = ["Query and keys", "Scores", *(["Window"] if run == "local" else []), "Softmax", "Context vector"]
+    asks_first = run == "recurrent"  # Bahdanau's does, Luong's asks with its new state
+    step = [*looks, "New state"] if asks_first else ["New state", *looks]
+    titles = [name for name, _ in steps]
+    assert titles == [*read, *step, "Output", "Logits", "Next token"]
+    drawn = dict(steps)
+    np.testing.assert_allclose(drawn["Scores"], seen.arrays["decoder.0.cross.scores"][0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(drawn["Softmax"], seen.arrays["decoder.0.cross"][0], rtol=1e-4, atol=1e-5)
+    vectors = {
+        "State of the encoder": "encoder.state",
+        "State before the step": "decoder.before",
+        "Context vector": "decoder.0.cross.mixed",
+        "New state": "decoder.after",
+        "Output": "decoder.output",
+    }
+    for name, array in vectors.items():
+        page.open(f"{here}&step={titles.index(name)}")
+        page.until(lambda name=name: title(page) == name)
+        told = [float(text.replace("−", "-")) for text in page.texts(".numbers span")]
+        expected = seen.arrays[array].ravel()
+        np.testing.assert_allclose(told[-len(expected) :], expected, atol=0.00051)
+
+
+def test_a_model_that_has_no_way_says_so(page: Page, runs: Path) -> None:
+    write_classifier(runs / "han", "han-2016")
+    page.open("#/run/han/way?text=a+cab")
     page.says("[role=alert]", "There is no way of a single token to show")
-    assert page.texts(".links [data-view]") == ["Translate", "Heads", "Training"]
-    assert "422" in " ".join(page.complaints())
+    assert page.texts(".links [data-view]") == ["Classify", "Training"]
+    shutil.rmtree(runs / "han")

@@ -78,8 +78,8 @@ def test_a_run_says_which_views_it_has(client: TestClient) -> None:
         "good": ["translate", "heads", "way", "playback", "training"],
         "decoder": ["translate", "heads", "way", "training"],
         "encoder": ["translate", "heads", "way", "training"],
-        "recurrent": ["translate", "heads", "training"],
-        "inattentive": ["translate", "training"],
+        "recurrent": ["translate", "heads", "way", "training"],
+        "inattentive": ["translate", "way", "training"],
         "training": ["translate", "heads", "way", "training"],
     }
     for name, own in views.items():

@@ -51,7 +51,8 @@ class SourceAttention(nn.Module):
         q = (joined if self.query is None else self.query(joined)).unsqueeze(1)
         hidden, centres = context.geometry.hidden(), None
         if self.window is None:
-            chances = masked_softmax(self.kernel.scores(q, keys, context), hidden)
+            scores = self.kernel.scores(q, keys, context)
+            chances = masked_softmax(scores, hidden)
         else:
             lengths = places.new_full((len(keys),), keys.shape[2])
             if context.memory is not None and context.memory.keep is not None:
@@ -63,6 +64,9 @@ class SourceAttention(nn.Module):
             chances = self.window.shape(chances, centres)
         weights: Tensor = self.choice(chances, context)
         mixed = (weights @ values).squeeze(1)  # (R, n·T, M)
+        if context.watcher is not None:
+            for name, value in (("queries", q), ("keys", keys), ("scores", scores), ("mixed", mixed.unsqueeze(1))):
+                context.note(f"{NAME}.{name}", value)
         shape = (-1, 1, length, weights.shape[-1])
         centres = None if centres is None else centres.view(batch, length)
         return mixed.view(batch, length, -1), weights.view(shape), chances.view(shape), centres

@@ -50,7 +50,7 @@ function inWordsOf(a, b, { rows, columns }) {
 }
 
 function whyNot(first, second) {
-  if (!first || !second) return "One of the two has no map of attention between words, so there is nothing to subtract.";
+  if (!first || !second) return "One of the two has no map of attention between words to subtract.";
   if (first.rows === second.rows && first.columns === second.columns) return null;
   return `These maps cannot be subtracted: one goes from ${first.rows} to ${first.columns}, `
     + `the other from ${second.rows} to ${second.columns}.`;

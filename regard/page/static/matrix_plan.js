@@ -35,7 +35,8 @@ export function layOut(rows, columns, { size, rowHeight, rowMarks }, room, windo
   const height = whole ? down * counts.rows : down * Math.max(Math.min(counts.rows, Math.floor(part / down)), 1);
   const least = Math.min(1, width / (base * counts.columns), height / (down * counts.rows));
   return {
-    left, top, over, base, ratio: down / base, counts: { rows: rows.length, columns: columns.length }, box: { width, height }, least,
+    left, top, over, base, ratio: down / base, box: { width, height }, least,
+    counts: { rows: rows.length, columns: columns.length },
     largest: Math.max(1, ENLARGED / base), rowMarks, rowHeight,
   };
 }

@@ -120,7 +120,7 @@ export function mapPanel(look, state, { onState = null, onOff = null } = {}) {
 
 function withoutMaps(look) {
   if (!look.has(SHARES)) return "This model has no attention to show.";
-  return "This model weighs words one by one: they are shaded by their weights where it says what it takes the text for.";
+  return "This model weighs words one by one: they are shaded where it says what it takes the text for.";
 }
 
 function byGroup(maps) {

@@ -85,7 +85,8 @@ export function asSvg(picture) {
 }
 
 function sizeOf(picture, box) {
-  const [width, height] = [Math.max(box.width, picture.scrollWidth ?? 0), Math.max(box.height, picture.scrollHeight ?? 0)];
+  const width = Math.max(box.width, picture.scrollWidth ?? 0);
+  const height = Math.max(box.height, picture.scrollHeight ?? 0);
   return { width: Math.ceil(width + 2 * MARGIN), height: Math.ceil(height + 2 * MARGIN) };
 }
 
@@ -123,13 +124,14 @@ function copyOf(node, at) {
 // What is painted behind an element: its colour or a gradient's colours, and its border.
 function groundsOf({ backgroundColor, backgroundImage, borderRadius, borderTopWidth, borderTopColor }, at) {
   const line = Number.parseFloat(borderTopWidth) > 0 ? { stroke: borderTopColor, "stroke-width": borderTopWidth } : {};
-  const rect = (fill, part = at) => svg("rect", { ...part, rx: Number.parseFloat(borderRadius) || null, fill, ...line });
+  const rx = Number.parseFloat(borderRadius) || null;
   const stops = backgroundImage.match(/rgba?\([^)]*\)/g) ?? [];
   if (stops.length) {
     const width = at.width / stops.length;
     return stops.map((fill, i) => svg("rect", { ...at, x: at.x + i * width, width, fill }));
   }
-  return isClear(backgroundColor) && !line.stroke ? [] : [rect(isClear(backgroundColor) ? "none" : backgroundColor)];
+  if (isClear(backgroundColor) && !line.stroke) return [];
+  return [svg("rect", { ...at, rx, fill: isClear(backgroundColor) ? "none" : backgroundColor, ...line })];
 }
 
 // The words of a text where they stand, each by itself: a line may be broken anywhere between two.

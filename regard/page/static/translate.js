@@ -143,7 +143,8 @@ function showTree(section, { tree, translations, seconds }, onChoose) {
     h("h2", {}, "What else it considered"),
     h("p", { class: "hint" },
       `A beam of ${BEAM}, in ${figure(Math.round(1000 * seconds))} ms; a branch is as thick as its token is `,
-      "probable. Numbers are log-probabilities a token, by which translations are ranked. Choose an end to look at it."),
+      "probable. Numbers are log-probabilities a token, by which translations are ranked. Choose an end to ",
+      "look at it."),
     drawTree(tree, { onChoose }),
     h("ol", { class: "alternatives-list" }, alternatives));
 }

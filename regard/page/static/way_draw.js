@@ -3,6 +3,7 @@
 import { h } from "regard/dom.js";
 import { digits, limitOf, percent, readable, scaleOf, slider } from "regard/views.js";
 import { bars, cells, numberRows, strip } from "regard/way_pictures.js";
+import { CELL_PICTURES } from "regard/way_cells.js";
 import { probabilitiesAt } from "regard/way_stages.js";
 
 const FEW = 6; // weights that are shown again where their values are mixed
@@ -18,7 +19,7 @@ export function drawStep(way, step, state, change) {
 }
 
 const PICTURES = {
-  tokens, embedding, position, keys, scores, mask, softmax, mix, feedforward, logits, probabilities,
+  tokens, embedding, position, keys, scores, mask, softmax, mix, feedforward, logits, probabilities, ...CELL_PICTURES,
 };
 
 function tokens(way, { side, place }) {
@@ -48,7 +49,7 @@ function position(way, { stage, before }, { numbers }) {
 }
 
 function keys(way, { stage, word, place, side }, { head, numbers }) {
-  const width = way.array(stage.queries).shape[1];
+  const width = way.array(stage.keys).shape.at(-1); // a query may have another
   const query = ofHead(way, stage.queries, head);
   const all = ofHead(way, stage.keys, head);
   const names = way.sides[stage.columns].tokens;
@@ -83,16 +84,16 @@ function softmax(way, step, { head, numbers }, change) {
 function mix(way, step, { head, numbers }) {
   const { stage } = step;
   const results = way.array(stage.mixed).data;
-  const output = way.array(stage.output).data;
+  const output = stage.output ? way.array(stage.output).data : []; // what is mixed may be all there is
   const [limit, most] = [limitOf(results), limitOf(output)];
   const together = { note: `all ${stage.heads} heads side by side`, numbers };
   return [
     perColumn(way, step, ofHead(way, stage.weights, head), "Weights", { share: true, numbers, most: FEW }),
-    strip(`Result of head ${head}`, ofHead(way, stage.mixed, head), limit, { numbers }),
+    strip(stage.output ? `Result of head ${head}` : "Context vector", ofHead(way, stage.mixed, head), limit, { numbers }),
     stage.heads > 1 && strip("Results", results, limit, together),
     scaleOf(-limit, limit),
-    strip("Output", output, most, { note: "added to the stream", numbers }),
-    scaleOf(-most, most),
+    output.length > 0 && strip("Output", output, most, { note: "added to the stream", numbers }),
+    output.length > 0 && scaleOf(-most, most),
   ];
 }
 

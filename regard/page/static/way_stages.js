@@ -2,6 +2,7 @@
 // words.
 
 import { readable } from "regard/views.js";
+import { cell, encoded, looked, state, written } from "regard/way_cells.js";
 
 const PARTS = { self: "Self-attention", cross: "Cross-attention" };
 
@@ -34,7 +35,8 @@ function whereIs(way, stage) {
   const token = way.sides[side].tokens[place];
   const two = "source" in way.sides;
   const block = `${two ? `${capital(stack)} block` : "Block"} ${Number(index) + 1}`;
-  const group = stage.name ? block : stage.stage === "logits" ? "The output" : `The ${side}`;
+  const inBlock = stage.name && stage.stage !== "looked"; // a recurrent decoder has none
+  const group = inBlock ? block : stage.stage === "logits" ? "The output" : `The ${side}`;
   return { stack, role, side, place, token, group, word: `“${readable(token)}”` };
 }
 
@@ -45,6 +47,11 @@ function split(way, stage, at) {
     case "position": return [position(way, stage, at)];
     case "attention": return attention(way, stage, at);
     case "feedforward": return [feedForward(at)];
+    case "encoded": return [encoded(way, stage, at)];
+    case "state": return [state(stage, at)];
+    case "looked": return looked(way, stage, at);
+    case "cell": return [cell(stage, at)];
+    case "output": return [written(way, stage, at)];
     case "logits": return output(way, at);
     default: return []; // a newer record may have stages that this page does not know
   }
