@@ -36,9 +36,9 @@ from regard.data.files import locate
 from regard.models import Model, TextWriter
 from regard.tasks.base import Validation
 from regard.tasks.language.task import LanguageTask
-from regard.training.loop import Trainer
 from regard.training.recipes import make_recipe
 from regard.training.session import make_trainer
+from regard.training.trainer import Trainer
 
 RECIPES = Path(__file__).parent.parent / "recipes"
 QUICK, LONG = RECIPES / "tinyshakespeare-char-quick.yaml", RECIPES / "tinyshakespeare-char.yaml"

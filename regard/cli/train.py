@@ -13,9 +13,9 @@ from regard.tasks import OBJECTIVES, TASKS
 
 if TYPE_CHECKING:
     from regard.checkpoint import Run
+    from regard.training.progress import Progress
     from regard.training.session import Recipe
     from regard.training.signals import Interrupted
-    from regard.training.state import Progress
 
 FILES = {"train": "training", "valid": "validation"}  # options, and what their examples are for
 RATES_SHOWN = 15

@@ -17,10 +17,10 @@ from regard.fast import choose_device, quicken
 from regard.lab.experiment import Say
 from regard.models import ModelConfig
 from regard.tasks.base import Task
-from regard.training.loop import Trainer
 from regard.training.records import ignore
 from regard.training.settings import Training
 from regard.training.strategy import Alone
+from regard.training.trainer import Trainer
 
 STEPS, ROUNDS = 6, 4  # so many steps, so many times
 
@@ -50,10 +50,10 @@ def paces(
     took: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(ROUNDS):
         for name, trainer in trainers.items():
-            begun, work_begun = time.perf_counter(), clock(trainer.device)
+            begun, work_begun = time.perf_counter(), clock(trainer.strategy.device)
             for indices in chosen:
                 trainer.step([indices])
-            worked[name].append((clock(trainer.device) - work_begun) / STEPS)
+            worked[name].append((clock(trainer.strategy.device) - work_begun) / STEPS)
             took[name].append((time.perf_counter() - begun) / STEPS)
     found = {name: min(measured) for name, measured in worked.items()}
     write_text(path, json.dumps(found, indent=2) + "\n")

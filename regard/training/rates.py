@@ -13,9 +13,9 @@ import torch
 
 from regard.checkpoint import Run
 from regard.fast import choose_device
-from regard.training.loop import Trainer
 from regard.training.schedules import Rise
 from regard.training.session import Recipe, begin, make_trainer
+from regard.training.trainer import Trainer
 
 SMOOTH = 0.9  # of the loss before, in the loss that is judged
 BROKEN = 1.3  # times the lowest loss

@@ -14,7 +14,6 @@ from regard.runfolder import write_text
 
 Record = dict[str, Any]  # {"event": "step" | "validation" | …, "step": int, …} with JSON values only
 Listen = Callable[[Record], None]
-INTERRUPTED = "interrupted"  # why a run ended that was told to
 
 
 def ignore(record: Record) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from regard.checkpoint import Run, RunError, read_json, write_text
 from regard.config import change, leaves, to_dict
 from regard.training.place import Place
-from regard.training.records import INTERRUPTED, kept, read_records
+from regard.training.progress import INTERRUPTED
+from regard.training.records import kept, read_records
 from regard.training.session import Recipe, resume, start
 
 SUMMARY, RECIPE = "seeds.json", "recipe.json"

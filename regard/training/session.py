@@ -35,14 +35,15 @@ from regard.tasks.base import Say, Task, TaskConfig
 from regard.training.forked import Forked, shares_of
 from regard.training.heads import solve_head
 from regard.training.initial import Initial, freeze, slow_down, take_tokenizer, take_weights
-from regard.training.loop import Trainer
 from regard.training.place import Place
+from regard.training.progress import Progress
 from regard.training.records import JsonLines, Listen, Output, Record, TensorBoard, ignore, progress
 from regard.training.report import write_report
 from regard.training.settings import Training
 from regard.training.signals import interruptible
-from regard.training.state import Progress, newest_whole
+from regard.training.state import newest_whole
 from regard.training.strategy import Alone, Strategy
+from regard.training.trainer import Trainer
 
 LIMITS = ("max_steps", "max_minutes", "patience")  # what ends a run
 
@@ -164,7 +165,7 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
     if recipe.initial is not None:
         slow_down(trainer.optimisers, model, recipe.initial)
     if resume is not None:
-        trainer.state.load(run, resume)  # before anything of the run is touched: it may be refused
+        trainer.resume(resume)  # before anything of the run is touched: it may be refused
     batches = trainer.batches
     _say(f"{len(batches):,} training examples; {batches.padding():.1%} of the tokens in their batches are padding")
     if isinstance(trainer.autocast, torch.autocast):

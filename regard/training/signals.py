@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from regard.training.loop import Trainer
-    from regard.training.state import Progress
+    from regard.training.progress import Progress
+    from regard.training.trainer import Trainer
 
 SIGNALED = 128  # what a shell adds to the number of the signal that ended a program
 

@@ -9,7 +9,7 @@ import pytest
 
 from regard.checkpoint import Run
 from regard.cli import demo
-from regard.training.loop import Trainer
+from regard.training.trainer import Trainer
 from tests.conftest import Say
 
 SMALL = (

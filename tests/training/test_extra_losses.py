@@ -22,9 +22,9 @@ from regard.lab.recall import Learning, Recall, RecallLearner
 from regard.models import Model
 from regard.nn.context import Context
 from regard.tasks.base import Task, TaskConfig
-from regard.training.loop import Trainer
 from regard.training.records import read_records
 from regard.training.session import Recipe, begin, make_trainer, read_recipe, start
+from regard.training.trainer import Trainer
 from tests.helpers import decoder
 from tests.old_runs.make import RUNS
 from tests.old_runs.test_old_runs import ARCHIVE

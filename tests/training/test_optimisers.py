@@ -5,16 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.training.optimisers import (
-    AdamW,
-    Muon,
-    MuonAndAdamW,
-    orthogonalise,
-    put_state,
-    scale_rates,
-    state_tensors,
-)
+from regard.training.muon import Muon, orthogonalise
+from regard.training.optimisers import AdamW, MuonAndAdamW, scale_rates
 from regard.training.schedules import Constant, Cosine, InverseRoot, StableDecay
+from regard.training.state import put_state, state_tensors
 from tests.helpers import PRESETS, feature_inputs
 
 

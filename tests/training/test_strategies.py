@@ -24,8 +24,8 @@ from regard.models import Model
 from regard.tasks.writing.translation import TranslationTask
 from regard.training.forked import Forked, Helper, shares_of
 from regard.training.health import TrainingError
-from regard.training.loop import Trainer
 from regard.training.session import Recipe, make_trainer, read_recipe, resume, start
+from regard.training.trainer import Trainer
 from tests.toy import losses
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")

@@ -19,9 +19,9 @@ from regard.models import EncoderDecoderModel, Model
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import SAMPLES, TranslationTask
 from regard.tasks.writing.translator import Translator
-from regard.training.loop import Trainer
 from regard.training.records import Record
 from regard.training.session import strategy_for
+from regard.training.trainer import Trainer
 
 
 class WholeValidation(TranslationTask):
