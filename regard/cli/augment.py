@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.options import add_data, positive, read_changes
+from regard.cli.options import add_data, add_verb, positive, read_changes
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.errors import Error
@@ -19,8 +19,10 @@ WAYS = {"there": "more_sources", "back": "more_targets"}  # and where more of wh
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "augment",
+        run,
         help="make more pairs to train a translator on",
         usage="regard augment [--there RUN] [--back RUN] [--data FILE] [--more-targets FILE] [options]",
         description="Print sentence pairs as TSV, to train a translator on: those of --data as they are; its "
@@ -34,8 +36,6 @@ def add(verbs: Any) -> None:
         "  regard augment --there runs/there --back runs/back --data train.tsv > more.tsv\n"
         "  regard augment --back runs/back --more-targets texts.de >> more.tsv\n"
         "  regard train translate --train more.tsv --valid valid.tsv --run runs/better\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("--there", metavar="RUN", help="a translator of the same direction")
     verb.add_argument("--back", metavar="RUN", help="a translator of the other direction")
@@ -45,7 +45,6 @@ def add(verbs: Any) -> None:
     verb.add_argument("--batch", type=positive, default=32, help="sentences at a time (default 32)")
     verb.add_argument("--sample", action="store_true", help="draw translations instead of searching for the best")
     add_precision(verb)
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

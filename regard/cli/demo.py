@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import read_changes
+from regard.cli.options import add_verb, read_changes
 from regard.cli.train import stopped
 
 TRAINING_PAIRS = 60_000
@@ -16,16 +16,15 @@ TEST_SENTENCES, SENTENCES_SHOWN = 500, 5  # sentences
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "demo",
+        run,
         help="train a small translator on the built-in corpus and show it",
         description="Train a small English-French translator on the built-in phrasebook, score it, translate with it.",
         epilog="examples:\n  regard demo\n  regard demo --run runs/demo2 --max-steps 500 --seed 2\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("--run", default="runs/demo", metavar="DIR", help="its folder; a demo that is there is replaced")
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

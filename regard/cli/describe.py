@@ -6,12 +6,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import read_changes
+from regard.cli.options import add_verb, read_changes
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "describe",
+        run,
         help="layers, parameters, operations, memory of a preset; no weights needed",
         description="Describe a preset: parameters by part, multiply-adds, memory. No weights are made.",
         epilog="Any field of the model's config is an option: --layers 6 changes every stack, "
@@ -21,14 +23,11 @@ def add(verbs: Any) -> None:
         "  regard describe runs/my\n"
         "  regard describe gpt2 --vocabulary 8000 --layers 4 --width 256 --heads 4\n"
         "  regard describe transformer-base --batch 64 --length 20 --json\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("name", metavar="PRESET|RUN", help="a name from `regard list presets`, or a run folder")
     verb.add_argument("--batch", type=int, default=1, help="rows of the batch that is counted (default 1)")
     verb.add_argument("--length", type=int, help="tokens a row (default 128, or what the model can read)")
     verb.add_argument("--json", action="store_true", help="print JSON; the total stands under `parameters`")
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

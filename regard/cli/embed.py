@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import positive
+from regard.cli.options import add_verb, positive
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.texts import chunks, given_texts, line_by_line, standard_input
@@ -19,8 +19,10 @@ CHUNK = 10_000  # lines of standard input that are sorted by length together
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "embed",
+        run,
         help="make a vector of each text with an encoder",
         usage="regard embed RUN [TEXT ...] [options]",
         description="Make a vector of each text, or of each line of standard input, with the encoder of a run; the "
@@ -29,8 +31,6 @@ def add(verbs: Any) -> None:
         '  regard embed runs/minilm "A sentence." "Another."\n'
         "  regard embed runs/minilm --out vectors.npy < sentences.txt\n"
         "  regard embed runs/bert --pool cls --raw --out vectors.jsonl < sentences.txt\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
     verb.add_argument("--pool", choices=("mean", "cls"), help="the mean of all states, or that of the first token")
@@ -39,7 +39,6 @@ def add(verbs: Any) -> None:
     verb.add_argument("--json", action="store_true", help="JSON on standard output also beside --out")
     verb.add_argument("--batch", type=positive, default=64, help="texts at a time (default 64; 1: line by line)")
     add_precision(verb)
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from regard.cli.options import add_data, positive, read_changes
+from regard.cli.options import add_data, add_verb, positive, read_changes
 from regard.cli.precision import add_precision
 from regard.cli.progress import say
 from regard.cli.together import add_with
@@ -17,8 +17,10 @@ PAIRS_ALONE = ("source", "target", *OF_TRANSLATORS)
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "evaluate",
+        run,
         help="score a run on held-out examples",
         description="Score a run on held-out examples, whatever it was trained for. Of a translator: BLEU, chrF and "
         "TER with sacreBLEU's signatures, speed, BLEU by length, and the alignment error rate where gold alignments "
@@ -38,8 +40,6 @@ def add(verbs: Any) -> None:
         "  regard evaluate runs/tagger --data phrasebook --split test\n"
         "  regard evaluate runs/minilm --data stsb --split valid\n"
         "  regard evaluate runs/three-seeds --data test.tsv --each --against runs/three-others\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder; of translators a folder of several seeds too")
     add_data(verb, "examples", "test")
@@ -59,7 +59,6 @@ def add(verbs: Any) -> None:
     add_with(verb)
     verb.add_argument("--json", action="store_true", help="print JSON")
     add_precision(verb)
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

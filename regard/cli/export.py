@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from regard.cli.options import add_verb
 from regard.cli.progress import say
 from regard.errors import Error
 
@@ -12,8 +13,10 @@ FORMATS = ("huggingface", "ctranslate2", "onnx")
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "export",
+        run,
         help="write a run in the form that another program opens",
         usage="regard export RUN --to FORMAT OUT",
         description="Write a run in the form that another program opens. huggingface: a folder with config.json, "
@@ -26,13 +29,10 @@ def add(verbs: Any) -> None:
         "  regard export runs/my --to huggingface exported/my\n"
         "  regard export runs/my --to onnx exported/onnx\n"
         "  python -c \"import transformers; transformers.AutoModelForCausalLM.from_pretrained('exported/my')\"\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
     verb.add_argument("out", metavar="OUT", help="the folder to write")
     verb.add_argument("--to", required=True, choices=FORMATS, help="the form")
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

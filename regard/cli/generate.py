@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.interrupts import Interrupts
-from regard.cli.options import positive, split_changes
+from regard.cli.options import add_verb, positive, split_changes
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import say
 from regard.cli.texts import chunks
@@ -26,8 +26,10 @@ OF_TRANSLATORS = ("max_length", "max_ratio", "max_extra")
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "generate",
+        run,
         help="write on from a prompt with a trained language model",
         usage="regard generate RUN [PROMPT] [options]",
         description="Write on from a prompt with a language model. The text goes to standard output as it is written, "
@@ -43,8 +45,6 @@ def add(verbs: Any) -> None:
         '  regard generate runs/shakespeare "Once" --beam 4 --tokens 20 --scores\n'
         '  regard generate runs/large "Once" --draft runs/small --ahead 6\n'
         "  regard generate runs/shakespeare --json < prompts.txt > texts.jsonl\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
     verb.add_argument("prompt", metavar="PROMPT", nargs="?", help="what it writes on from")
@@ -73,7 +73,6 @@ def add(verbs: Any) -> None:
     verb.add_argument("--ahead", type=positive, metavar="N", help="tokens that the draft writes ahead (default 4)")
     verb.add_argument("--json", action="store_true", help="an object for each text, on a line of its own")
     add_precision(verb)
-    verb.set_defaults(run_verb=run)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from regard.cli.options import add_verb
 from regard.cli.progress import say
 from regard.errors import Error
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "import",
+        run,
         help="make a run folder of a model or tokenizer from elsewhere",
         usage="regard import SOURCE --run DIR [--task pair]",
         description="Make a run folder of a model from elsewhere, so that every verb works on it. SOURCE can be a "
@@ -26,8 +29,6 @@ def add(verbs: Any) -> None:
         '  regard tag runs/names "Ada lives in Paris."\n'
         "  regard import stories260K --run runs/stories\n"
         "  regard import cl100k_base.tiktoken --run runs/cl100k\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("source", metavar="SOURCE", help="a folder or a file")
     verb.add_argument("--run", required=True, metavar="DIR", help="the run folder to make")
@@ -37,7 +38,6 @@ def add(verbs: Any) -> None:
         help="whether a model that gives labels reads one text (classify, the default) or two (pair, the "
         "default where it gives a score)",
     )
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from regard.cli.options import positive, read_changes
+from regard.cli.options import add_verb, positive, read_changes
 from regard.cli.progress import say
 from regard.errors import Error
 from regard.lab import EXPERIMENTS, listing
@@ -13,8 +13,10 @@ from regard.lab import EXPERIMENTS, listing
 
 def add(verbs: Any) -> None:
     listed = "\n".join(f"  {line}" for line in listing().splitlines())
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "lab",
+        run,
         help="compare models fairly: table, figure, conclusion",
         description="Run an experiment: contestants of equal size, trained for an equal time, with seeds. It prints a "
         "table and a conclusion with its uncertainty, and writes results.json, figure.svg and report.html. The same "
@@ -27,8 +29,6 @@ def add(verbs: Any) -> None:
         "  regard lab bottleneck\n"
         "  regard lab order --seeds 2 --budget 40\n"
         "  regard lab bottleneck --budget 60 --seeds 3 --data multi30k --languages en-de --run runs/lab/multi30k\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("name", nargs="?", metavar="NAME", help="the experiment")
     verb.add_argument("--budget", type=float, metavar="MINUTES", help="of training, all trials together")
@@ -36,7 +36,6 @@ def add(verbs: Any) -> None:
     verb.add_argument("--run", metavar="DIR", help="its folder (default runs/lab/NAME)")
     verb.add_argument("--fresh", action="store_true", help="begin anew: what the folder holds is replaced")
     verb.add_argument("--json", action="store_true", help="print results.json instead of the table")
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

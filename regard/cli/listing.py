@@ -8,20 +8,21 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from regard.cli.options import add_verb
 from regard.errors import Error
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "list",
+        run,
         help="the presets, parts, tasks, their options, and data sets",
         description="List the presets; every registered part by family, with its options and their defaults; the "
         "tasks; the options of one task, with their defaults and the values that are allowed; or the named data sets "
         "with their languages and splits.",
         epilog="examples:\n  regard list presets\n  regard list parts\n  regard list data\n"
         "  regard list options classify\n  regard list options classify --preset han-2016\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("what", choices=(*TABLES, "options"), nargs="?", default="presets")
     verb.add_argument("task", nargs="?", help="with options: a task of `regard train` or `regard pretrain`")
@@ -29,7 +30,6 @@ def add(verbs: Any) -> None:
         "--preset", metavar="NAME", help="with options: those of this model instead of the task's default"
     )
     verb.add_argument("--json", action="store_true", help="print JSON")
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import positive
+from regard.cli.options import add_verb, positive
 from regard.cli.progress import say
 from regard.errors import Error
 
@@ -16,8 +16,10 @@ SHOWN = 240  # letters of a text in a message
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "look",
+        run,
         help="see what a model attends to: a page, a picture or numbers",
         usage="regard look RUN TEXT [TEXT] [options]",
         description="See what a trained model attends to on one input. A second TEXT is the other text of a pair where "
@@ -31,8 +33,6 @@ def add(verbs: Any) -> None:
         '  regard look runs/mrpc "He bought the firm." "The firm was bought by him."\n'
         '  regard look runs/bert "The cat [MASK] on the mat."\n'
         '  regard look runs/bert "The cat sat on the mat." --mask cat --mask sat\n',
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
     verb.add_argument("text", metavar="TEXT", help="what the model reads")
@@ -59,7 +59,6 @@ def add(verbs: Any) -> None:
     verb.add_argument("--gold", metavar="LINKS", help="the right word alignment, as 0-0 1-2, to be outlined")
     verb.add_argument("--best", metavar="N", type=positive, default=5, help="alternatives of each token (default 5)")
     verb.add_argument("--beam", metavar="N", type=positive, default=4, help="of the translation (default 4)")
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

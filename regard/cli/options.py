@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from typing import Any
 
 from regard.errors import Error
+
+
+def add_verb(verbs: Any, name: str, run: Callable[..., None], **about: Any) -> argparse.ArgumentParser:
+    """The parser of a verb, which `run` runs; `about` is what its help says, in its own lines."""
+    form = argparse.RawDescriptionHelpFormatter
+    verb: argparse.ArgumentParser = verbs.add_parser(name, formatter_class=form, allow_abbrev=False, **about)
+    verb.set_defaults(run_verb=run)
+    return verb
 
 
 def read_changes(words: list[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import positive
+from regard.cli.options import add_verb, positive
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.texts import chunks, given_texts, line_by_line, standard_input
@@ -17,8 +17,10 @@ from regard.errors import Error
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "similar",
+        run,
         help="rank the lines of a file by how near they are to a text",
         usage="regard similar RUN --lines FILE [TEXT ...] [options]",
         description="Rank the lines of a file by the cosine of their vectors to that of a text, or of each line of "
@@ -28,8 +30,6 @@ def add(verbs: Any) -> None:
         '  regard similar runs/minilm --lines faq.txt "How do I change my password?"\n'
         "  regard similar runs/minilm --lines faq.txt --count 3 --json < questions.txt\n"
         "  regard similar runs/minilm --lines big.txt --precision float16 --index /data/big.index < queries.txt\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
     verb.add_argument("--lines", required=True, metavar="FILE", help="the text file whose lines are ranked")
@@ -48,7 +48,6 @@ def add(verbs: Any) -> None:
     )
     verb.add_argument("--batch", type=positive, default=64, help="texts at a time (default 64)")
     add_precision(verb)
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

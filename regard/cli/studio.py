@@ -6,15 +6,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import read_changes
+from regard.cli.options import add_verb, read_changes
 from regard.errors import Error
 
 PORT = 8311
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "studio",
+        run,
         help="see and use runs in a browser",
         description="A page in the browser that lists runs, follows those that train, and lets you type and look "
         "inside; and an HTTP API for other programs, described at /openapi.json. Ctrl-C ends it.",
@@ -22,15 +24,12 @@ def add(verbs: Any) -> None:
         "  regard studio --open\n"
         "  regard studio --runs experiments --port 9000\n"
         "  regard studio --host 0.0.0.0     (others need the token in the address that it prints)\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("--runs", default="runs", metavar="DIR", help="the folder of the run folders (default runs)")
     verb.add_argument("--host", default="127.0.0.1", help="where to listen (default 127.0.0.1: this machine alone)")
     verb.add_argument("--port", type=port, default=PORT, help=f"0 takes any that is free (default {PORT})")
     verb.add_argument("--token", help="what others must know; by itself a new one, where --host lets others in")
     verb.add_argument("--open", action="store_true", help="open the page in a browser")
-    verb.set_defaults(run_verb=run)
 
 
 def port(text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.options import positive, read_changes
+from regard.cli.options import add_verb, positive, read_changes
 from regard.errors import Error
 from regard.tasks import OBJECTIVES, TASKS
 
@@ -22,8 +22,10 @@ RATES_SHOWN = 15
 
 
 def add(verbs: Any) -> None:
-    train: argparse.ArgumentParser = verbs.add_parser(
+    train = add_verb(
+        verbs,
         "train",
+        run,
         help="train a model on your own files",
         description="Train a model for a task, into a new run folder. Progress goes to stderr.",
         epilog="Any field of the recipe is an option: --max-steps 5000, --batch-tokens 2048, --rate 0.002, "
@@ -37,8 +39,6 @@ def add(verbs: Any) -> None:
         "  regard train translate --run runs/my --resume\n"
         "  regard train classify --data sst2 --run runs/sst2 --seeds 5\n"
         "  regard train similar --data stsb --from runs/minilm --run runs/near\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_options(train, TASKS)
     train.add_argument("--from", dest="initial", metavar="DIR", help="begin from the trained model of this run")
@@ -53,8 +53,10 @@ def add(verbs: Any) -> None:
         train.add_argument(f"--{name}-target", metavar="FILE", help="the target side of two parallel files")
     train.add_argument("--languages", metavar="en-fr", help="the languages of a named data set")
     if OBJECTIVES:
-        pretrain: argparse.ArgumentParser = verbs.add_parser(
+        pretrain = add_verb(
+            verbs,
             "pretrain",
+            run,
             help="train a model on plain text, for other tasks to begin from",
             description="Train a model on text without labels, into a new run folder. `regard train TASK --from DIR` "
             "begins from it. Progress goes to stderr.",
@@ -66,8 +68,6 @@ def add(verbs: Any) -> None:
             "  regard pretrain plm --train text.txt --run runs/xlnet\n"
             "  regard pretrain bilm --train text.txt --valid valid.txt --run runs/bilm\n"
             "  regard train tag --train tags.tsv --valid valid.tsv --from runs/bilm --frozen --run runs/tagger\n",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
         )
         add_options(pretrain, OBJECTIVES)
 
@@ -109,7 +109,6 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
         verb.add_argument(f"--{name}", metavar="FILE", nargs="+", action="extend", help=forms)
     verb.add_argument("--data", metavar="NAME", help="a named data set instead of files (`regard list data`)")
     verb.add_argument("--columns", metavar="A,B", help="which columns to read: names, or numbers from 1 in TSV")
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.options import positive, split_changes
+from regard.cli.options import add_verb, positive, split_changes
 from regard.cli.precision import add_precision
 from regard.cli.progress import counting, say
 from regard.cli.texts import chunks, line_by_line, standard_input
@@ -22,8 +22,10 @@ CHUNK = 1000  # lines of standard input that are sorted by length together
 
 
 def add(verbs: Any) -> None:
-    verb: argparse.ArgumentParser = verbs.add_parser(
+    verb = add_verb(
+        verbs,
         "translate",
+        run,
         help="translate sentences with a trained run",
         usage="regard translate RUN [TEXT ...] [options]",
         description="Translate the given sentences, or standard input line by line; the order is kept.",
@@ -35,8 +37,6 @@ def add(verbs: Any) -> None:
         '  regard translate runs/demo --align "The black cat sleeps."\n'
         "  regard translate runs/my/seed-1 --with runs/my/seed-2 < sentences.txt\n"
         "  regard translate runs/my < sentences.txt     all its seeds together, after regard train ... --seeds 3\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     verb.add_argument("run", metavar="RUN", help="a run folder, or one of several seeds, which translate together")
     # TEXT is what is left over: argparse would take it only beside RUN, and `RUN --align TEXT` would be refused.
@@ -49,7 +49,6 @@ def add(verbs: Any) -> None:
     verb.add_argument("--sample", action="store_true", help="draw translations instead of searching for the best")
     add_with(verb)
     add_precision(verb)
-    verb.set_defaults(run_verb=run)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import positive, split_changes
+from regard.cli.options import add_verb, positive, split_changes
 from regard.cli.precision import add_precision, precise
 from regard.cli.progress import counting, say
 from regard.cli.texts import chunks, given_texts, line_by_line, standard_input
@@ -65,14 +65,14 @@ class Use:
             "Any field of the search is an option: --beam 5, --length-penalty 0.6, --max-length 50, --no-repeat 3, "
             "--sample, --temperature 0.8, --top-k 20, --top-p 0.9, --seed 1.\n\n"
         )
-        verb: argparse.ArgumentParser = verbs.add_parser(
+        verb = add_verb(
+            verbs,
             self.name,
+            partial(run, self),
             help=self.help,
             usage=f"regard {self.name} RUN {self.takes} [options]",
             description=self.description,
             epilog=(search if self.searches else "") + "examples:\n" + self.examples,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
         )
         verb.add_argument("run", metavar="RUN", help="a run folder")
         # TEXT is what is left over: argparse would take it only beside RUN, and `RUN --json TEXT` would be refused.
@@ -83,7 +83,6 @@ class Use:
         about = f"inputs at a time (default {self.batch}; 1: line by line)"
         verb.add_argument("--batch", type=positive, default=self.batch, help=about)
         add_precision(verb)
-        verb.set_defaults(run_verb=partial(run, self))
 
 
 def run(use: Use, options: Options, rest: list[str]) -> None:

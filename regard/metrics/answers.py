@@ -7,14 +7,12 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.metrics.certainty import Indices, Interval, between, intervals
-from regard.results import Scores
+from regard.metrics.certainty import Indices, SampledScores
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 
@@ -42,36 +40,20 @@ def _f1(found: list[str], right: list[str]) -> float:
     return 2 * shared / (len(found) + len(right))
 
 
-TITLES = {"f1": "F1", "exact": "exact", "f1_answered": "F1 (answered)", "none_right": "none, rightly"}
-
-
 @dataclass(frozen=True)
-class AnswerScores(Scores):
+class AnswerScores(SampledScores):
     """Of N answers: 1 where it is exactly right, its F1, and whether its question has an answer."""
+
+    called = "questions"
 
     exact: NDArray[np.float64]
     f1: NDArray[np.float64]
     answered: NDArray[np.bool_]
 
-    def metrics(self) -> dict[str, float]:
-        return self.scores()
+    def __len__(self) -> int:
+        return len(self.exact)
 
-    @cached_property
-    def intervals(self) -> dict[str, Interval]:
-        return intervals(self.scores, len(self.exact))
-
-    def record(self) -> dict[str, Any]:
-        return {**self.scores(), "intervals": self.intervals, "questions": len(self.exact)}
-
-    def table(self) -> str:
-        found = self.scores()
-        rows = [
-            f"{TITLES[name]:<15}{found[name]:.4f}  (95% of such test sets: {between(sure)})"
-            for name, sure in self.intervals.items()
-        ]
-        return "\n".join([*rows, f"{len(self.exact):,} questions"])
-
-    def scores(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
+    def figures(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
         """Exact match and F1 of the chosen ones, as shares; also of the questions that have an answer alone, and how
         many of the others were left without one. nan where none is chosen."""
         exacts, shares, answered = self.exact[chosen], self.f1[chosen], self.answered[chosen]
@@ -95,4 +77,4 @@ def judged_answers(found: Sequence[str], right: Sequence[Sequence[str]]) -> Answ
 
 def answer_scores(found: Sequence[str], right: Sequence[Sequence[str]]) -> dict[str, float]:
     """Of answers, each beside all that are right."""
-    return judged_answers(found, right).scores()
+    return judged_answers(found, right).figures()

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.results import Scores
+
 SAMPLES = 1_000
 BINS = 15
 LEVEL = 0.95
+TITLES = {  # what figures are called in a table
+    "accuracy": "accuracy",
+    "macro_f1": "macro-F1",
+    "micro_f1": "micro-F1",
+    "matthews": "Matthews",
+    "exact": "exact",
+    "f1": "F1",
+    "f1_answered": "F1 (answered)",
+    "none_right": "none, rightly",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "mrr": "MRR",
+    "recall_at_1": "recall@1",
+    "rouge_1": "ROUGE-1",
+    "rouge_2": "ROUGE-2",
+    "rouge_l": "ROUGE-L",
+}
 
 Indices = NDArray[np.int64]
 Interval = tuple[float, float]
@@ -28,6 +49,42 @@ def intervals(scores: Callable[[Indices], Mapping[str, float]], count: int, seed
     ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     low_high = {name: np.nanquantile([one[name] for one in found], ends) for name in found[0]}
     return {name: (float(low), float(high)) for name, (low, high) in low_high.items()}
+
+
+class SampledScores(Scores):
+    """Scores whose figures can be computed of any of the examples: what other test sets would score is known by drawing
+    from these. `called` is what the examples are."""
+
+    called: str
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        raise TypeError(f"{type(self).__name__} does not say how many examples it has")
+
+    def figures(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
+        """By name, of the chosen examples."""
+        raise TypeError(f"{type(self).__name__} does not say what its figures are")
+
+    @cached_property
+    def intervals(self) -> dict[str, Interval]:
+        return intervals(self.figures, len(self))
+
+    def metrics(self) -> dict[str, float]:
+        return self.figures()
+
+    def record(self) -> dict[str, Any]:
+        return {**self.figures(), "intervals": self.intervals, self.called: len(self)}
+
+    def table(self) -> str:
+        return "\n".join([*self.lines(), f"{len(self):,} {self.called}"])
+
+    def lines(self) -> list[str]:
+        """A line for each figure, with its interval."""
+        found, width = self.figures(), 2 + max(len(TITLES[name]) for name in self.intervals)
+        lines = [
+            f"{TITLES[name]:<{width}}{found[name]:.4f}  ({between(sure)})" for name, sure in self.intervals.items()
+        ]
+        return [lines[0].replace("(", "(95% of such test sets: "), *lines[1:]]
 
 
 def between(interval: Interval, digits: int = 4) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from regard.metrics.certainty import Indices, Interval, between, intervals
-from regard.results import Scores
+from regard.metrics.certainty import Indices, SampledScores
 
 
 def matthews(gold: Sequence[str], found: Sequence[str]) -> float:
@@ -65,7 +63,7 @@ def confusion(gold: Sequence[str], found: Sequence[str], names: Sequence[str]) -
 
 
 @dataclass(frozen=True)
-class CorrelationScores(Scores):
+class CorrelationScores(SampledScores):
     """Scores of N examples that are right, and those that a model gives; the `loss` is that of its training."""
 
     gold: NDArray[np.float64]
@@ -73,25 +71,21 @@ class CorrelationScores(Scores):
     loss: float
     called: str = "pairs"
 
+    def __len__(self) -> int:
+        return len(self.gold)
+
     def figures(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
         return correlations(self.gold[chosen], self.found[chosen])
 
     def metrics(self) -> dict[str, float]:
         return {**self.figures(), "loss": self.loss}
 
-    @cached_property
-    def intervals(self) -> dict[str, Interval]:
-        return intervals(self.figures, len(self.gold))
-
     @property
     def error(self) -> float:
         return float(np.abs(self.found - self.gold).mean())
 
     def record(self) -> dict[str, Any]:
-        sizes = {"mean error": self.error, self.called: len(self.gold)}
-        return {**self.figures(), "intervals": self.intervals, **sizes}
+        return {**super().record(), "mean error": self.error}
 
     def table(self) -> str:
-        found = self.figures()
-        rows = [f"{name.title():<10}{found[name]:.4f}  ({between(one)})" for name, one in self.intervals.items()]
-        return "\n".join([*rows, f"{'error':<10}{self.error:.4f}", f"{self.called:<10}{len(self.gold):,}"])
+        return f"{super().table()}, off by {self.error:.4f} on the mean"

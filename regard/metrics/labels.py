@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.metrics.certainty import Indices, Interval, between, calibration_error, intervals
+from regard.metrics.certainty import Indices, SampledScores, calibration_error
 from regard.metrics.correlation import confusion, matthews_of
-from regard.results import Scores
 
 MOST_TABLED = 20  # labels of a confusion table on a terminal
 LEAST_CHANCE = 1e-30  # of a right label, so that its logarithm is a number
@@ -63,7 +62,7 @@ def macro_f1(gold: Sequence[str], found: Sequence[str]) -> float:
 
 
 @dataclass(frozen=True)
-class LabelScores(Scores):
+class LabelScores(SampledScores):
     """Of N examples the number of the `right` label (N,) and the probabilities (N, labels) that a model gives to the
     labels of these `names`; `called` is what examples are."""
 
@@ -71,6 +70,9 @@ class LabelScores(Scores):
     right: Indices
     probabilities: NDArray[np.floating[Any]]
     called: str = "texts"
+
+    def __len__(self) -> int:
+        return len(self.right)
 
     @cached_property
     def found(self) -> Indices:
@@ -104,10 +106,6 @@ class LabelScores(Scores):
         return {**self.figures(), "loss": self.loss}
 
     @cached_property
-    def intervals(self) -> dict[str, Interval]:
-        return intervals(self.figures, len(self.right))
-
-    @cached_property
     def confusion(self) -> dict[str, dict[str, int]]:
         """Right label → label that was found → how often; what never happened is left out."""
         names = [score.name for score in self.labels]
@@ -120,25 +118,15 @@ class LabelScores(Scores):
 
     def record(self) -> dict[str, Any]:
         return {
-            **self.figures(),
-            self.called: len(self.right),
+            **super().record(),
             "classes": {one.name: one.record(self.called) for one in self.labels},
             "confusion": self.confusion,
-            "intervals": self.intervals,
             "calibration_error": calibration_error(self.probabilities, self.right),
         }
 
     def table(self) -> str:
-        found, sure = self.figures(), self.intervals
-        lines = [
-            f"accuracy  {found['accuracy']:.4f}  (95% of such test sets: {between(sure['accuracy'])})",
-            f"macro-F1  {found['macro_f1']:.4f}  ({between(sure['macro_f1'])})",
-            f"Matthews  {found['matthews']:.4f}  ({between(sure['matthews'])})",
-            calibration_line(calibration_error(self.probabilities, self.right)),
-            f"{self.called:<10}{len(self.right):,}",
-            "",
-            *label_rows("class", self.labels, self.called),
-        ]
+        sure = calibration_line(calibration_error(self.probabilities, self.right))
+        lines = [super().table(), sure, "", *label_rows("class", self.labels, self.called)]
         return "\n".join([*lines, *confused(self.confusion, [one.name for one in self.labels])])
 
 

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.metrics.certainty import Indices, Interval, between, intervals
+from regard.metrics.certainty import Indices, SampledScores
 from regard.metrics.labels import LabelScore, label_rows
-from regard.results import Scores
 
 LEAST_CHANCE = 1e-7  # of what is right, so that its logarithm is a number
 USUAL_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True)
-class ManyLabelScores(Scores):
+class ManyLabelScores(SampledScores):
     """Of N examples which labels are `right` (N, labels), and the probability that a model gives to each label; those
     that reach the `threshold` are found."""
 
@@ -28,6 +27,9 @@ class ManyLabelScores(Scores):
     probabilities: NDArray[np.floating[Any]]
     threshold: float
     called: str = "texts"
+
+    def __len__(self) -> int:
+        return len(self.right)
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -60,10 +62,6 @@ class ManyLabelScores(Scores):
         return {**self.figures(), "loss": self.loss}
 
     @cached_property
-    def intervals(self) -> dict[str, Interval]:
-        return intervals(self.figures, len(self.right))
-
-    @cached_property
     def labels(self) -> list[LabelScore]:
         return [
             LabelScore(
@@ -77,27 +75,12 @@ class ManyLabelScores(Scores):
         ]
 
     def record(self) -> dict[str, Any]:
-        return {
-            **self.figures(),
-            self.called: len(self.right),
-            "threshold": self.threshold,
-            "classes": {one.name: one.record(self.called) for one in self.labels},
-            "intervals": self.intervals,
-        }
+        labels = {one.name: one.record(self.called) for one in self.labels}
+        return {**super().record(), "threshold": self.threshold, "classes": labels}
 
     def table(self) -> str:
-        found, sure = self.figures(), self.intervals
-        return "\n".join(
-            [
-                f"micro-F1  {found['micro_f1']:.4f}  (95% of such test sets: {between(sure['micro_f1'])})",
-                f"macro-F1  {found['macro_f1']:.4f}  ({between(sure['macro_f1'])})",
-                f"exact     {found['exact']:.4f}  ({between(sure['exact'])})",
-                f"a label is given from a probability of {self.threshold:.2f} on",
-                f"{self.called:<10}{len(self.right):,}",
-                "",
-                *label_rows("label", self.labels, self.called),
-            ]
-        )
+        reached = f"a label is given from a probability of {self.threshold:.2f} on"
+        return "\n".join([super().table(), reached, "", *label_rows("label", self.labels, self.called)])
 
 
 def best_threshold(right: NDArray[np.bool_], probabilities: NDArray[np.floating[Any]]) -> float:

@@ -10,20 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import Error
-from regard.metrics.certainty import Indices, Interval, between, intervals
-from regard.results import Scores
+from regard.metrics.certainty import Indices, SampledScores
 
 NAMES = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL"}  # as the package calls them
-TITLES = {"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}
+SIGNATURE = "rouge-score: F1 of stems, against the nearest reference"
 
 
 @dataclass(frozen=True)
-class SummaryScores(Scores):
+class SummaryScores(SampledScores):
     """Of summaries that were `found`: the F1 of words (ROUGE-1), of pairs of words (2) and of the longest common
     sequence (L), each against the nearest of its `references`, stems compared, as the package rouge-score counts."""
 
+    called = "texts"
+
     found: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.found)
 
     @cached_property
     def each(self) -> dict[str, NDArray[np.float64]]:
@@ -40,22 +44,8 @@ class SummaryScores(Scores):
     def figures(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
         return {name: float(values[chosen].mean()) for name, values in self.each.items()}
 
-    def metrics(self) -> dict[str, float]:
-        return self.figures()
-
-    @cached_property
-    def intervals(self) -> dict[str, Interval]:
-        return intervals(self.figures, len(self.found))
-
     def record(self) -> dict[str, Any]:
-        signature = "rouge-score, F1, stems, nearest reference"
-        return {**self.figures(), "intervals": self.intervals, "signature": signature, "texts": len(self.found)}
+        return {**super().record(), "signature": SIGNATURE}
 
     def table(self) -> str:
-        found = self.figures()
-        rows = [
-            f"{TITLES[name]:<9}{found[name]:.4f}  (95% of such test sets: {between(sure)})"
-            for name, sure in self.intervals.items()
-        ]
-        mean = float(np.mean([len(references) for references in self.references]))
-        return "\n".join([*rows, f"F1 of stems, nearest of {mean:.1f} references on the mean"])
+        return f"{super().table()}; {SIGNATURE}"

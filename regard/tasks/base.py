@@ -16,12 +16,12 @@ import numpy as np
 from torch import Tensor
 
 from regard.checkpoint import TOKENS, Run, RunError, load_tokenizer
-from regard.config import Config, ConfigError, Part, change, from_dict
+from regard.config import Config, ConfigError, Part, Size, change, from_dict
 from regard.data.batches import Batches
 from regard.data.examples import Examples
 from regard.data.progress import counting
 from regard.data.store import HEADER, Store, write_store
-from regard.data.tokenizers import Tokenizer
+from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Model, ModelConfig, TextReaderConfig
 from regard.page.records import Section
 from regard.results import Measured, Scores
@@ -76,6 +76,37 @@ class TaskConfig(Part, family="task"):
     def evaluate(self, asked: Evaluation) -> Scores:
         """How good a run is on examples that it was not trained on."""
         raise RunError(f"{asked.run.path} was trained for the task {self.kind!r}, which has no scores of its own")
+
+
+@dataclass(frozen=True)
+class TokenTask(TaskConfig):
+    """A task whose tokenizer learns from its own texts: of which kind, of at most how many pieces, and whether it reads
+    all in lower case."""
+
+    tokenizer: Kind = "wordpiece"
+    pieces: Size | None = None
+    lower: bool = True
+
+
+def usual(
+    batch_tokens: int,
+    *,
+    rate: float | None = None,
+    weight_decay: float | None = None,
+    warmup: int | None = None,
+    decay: float = 0.9,
+    average: float = 0.99,
+    **others: Any,
+) -> dict[str, Any]:
+    """Fields of a training by AdamW, whose rate rises for `warmup` steps and falls in the last share `decay` of them,
+    with an average of the weights."""
+    found: dict[str, Any] = {"batch_tokens": batch_tokens, "average": {"kind": "exponential", "decay": average}}
+    if rate is not None:
+        shrinking = {} if weight_decay is None else {"decay": weight_decay}
+        found["optimiser"] = {"kind": "adamw", "rate": rate, **shrinking}
+    if warmup is not None:
+        found["schedule"] = {"kind": "stable-decay", "warmup": warmup, "decay": decay}
+    return {**found, **others}
 
 
 def task_in(run: Run) -> TaskConfig:
@@ -161,7 +192,7 @@ class Task(Generic[C]):
         """That of the run folder, which learns it from the training texts where it has none yet. `how` are options of
         `Tokenizer.train`."""
         if not self.run.tokenizer_path.exists():
-            every, asked = texts(), cast(Any, self.config)  # at once: a missing file is named before all else
+            every, asked = texts(), cast(TokenTask, self.config)  # at once: a missing file is named before all else
             say("training the tokenizer")
             Tokenizer.train(every, asked.tokenizer, asked.pieces, say, **how).save(self.run.tokenizer_path)
         return load_tokenizer(self.run)

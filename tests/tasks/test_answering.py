@@ -165,10 +165,10 @@ def test_answers_are_compared_as_squad_does() -> None:
 def test_every_score_of_answers_has_an_interval() -> None:
     found = ["Rome", "", "x", "Rome"] * 25
     judged = judged_answers(found, [["Rome"], [], ["y"], []] * 25)
-    sure = intervals(judged.scores, len(found))
-    assert set(sure) == set(judged.scores()) == {"f1", "exact", "f1_answered", "none_right"}
-    assert all(low < judged.scores()[name] < high for name, (low, high) in sure.items())
-    assert np.isnan(judged.scores(np.array([0, 2]))["none_right"])
+    sure = intervals(judged.figures, len(found))
+    assert set(sure) == set(judged.figures()) == {"f1", "exact", "f1_answered", "none_right"}
+    assert all(low < judged.figures()[name] < high for name, (low, high) in sure.items())
+    assert np.isnan(judged.figures(np.array([0, 2]))["none_right"])
 
 
 @pytest.mark.parametrize(

@@ -280,4 +280,4 @@ def test_every_text_is_read_once(home: Path) -> None:
     assert sum(read) == 3
     assert found.places is not None
     assert found.places.tolist() == [1, 1]  # both belong to the one text
-    assert found.scores() == {"mrr": 1.0, "recall_at_1": 1.0}
+    assert found.figures() == {"mrr": 1.0, "recall_at_1": 1.0}

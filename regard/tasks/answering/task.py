@@ -19,14 +19,13 @@ from regard.data.examples import QuestionData
 from regard.data.files import DataError
 from regard.data.questions import Question
 from regard.data.store import HEADER
-from regard.data.tokenizers import Kind
 from regard.fast import for_use
 from regard.metrics.answers import answer_scores, exact, judged_answers
 from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
 from regard.page.records import Section, Table
 from regard.results import Scores
 from regard.tasks.answering.answerer import FRAME, Answerer, Window, read_windows, threshold_of, windows
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of
+from regard.tasks.base import Evaluation, Say, Task, TokenTask, Validation, task_of, usual
 from regard.tasks.tuning import beginning, check_length, usual_dropout
 
 SAMPLES, MISTAKES = 5, 8
@@ -34,7 +33,7 @@ BATCH, BATCH_TOKENS = 32, 1024  # windows and tokens at once, where nothing is l
 
 
 @dataclass(frozen=True)
-class Answering(TaskConfig, kind="answer"):
+class Answering(TokenTask, kind="answer"):
     """Find the span of a text that answers a question, or that there is none.
 
     Texts that are too long are read in windows of `max_length` tokens, question included, each beginning `stride`
@@ -49,20 +48,10 @@ class Answering(TaskConfig, kind="answer"):
         "loss": False,
     }
     preset: ClassVar[str] = "tagger"
-    usual: ClassVar[Mapping[str, Any]] = {
-        "batch_tokens": 4096,
-        "max_steps": 1500,
-        "validate_every": 300,
-        "optimiser": {"kind": "adamw", "rate": 2e-3},
-        "schedule": {"kind": "stable-decay", "warmup": 50, "decay": 0.9},
-        "average": {"kind": "exponential", "decay": 0.99},
-    }
+    usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=2e-3, warmup=50, max_steps=1500, validate_every=300)
 
     train: QuestionData = QuestionData()
     valid: QuestionData = QuestionData()
-    tokenizer: Kind = "wordpiece"
-    pieces: Size | None = None
-    lower: bool = True
     max_length: Size = 256
     stride: Size = 96
     validated: Size = 300

@@ -16,7 +16,7 @@ from regard.config import ConfigError, Rate, Size, Weight, change
 from regard.data.batches import Batches
 from regard.data.examples import Examples
 from regard.data.pairs import TextsOf, say_skipped
-from regard.data.tokenizers import Kind, Tokenizer
+from regard.data.tokenizers import Tokenizer
 from regard.fast import for_use
 from regard.models import Classifier, ClassifierModel, Model, ModelConfig, TextLabeller, TextReaderConfig
 from regard.page.records import Section
@@ -24,7 +24,7 @@ from regard.results import Scores
 from regard.sides import InputSide, Label, OutputSide, Score
 from regard.sides.base import Row, Verdicts
 from regard.sides.label import ADVICE, say_unbalanced
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
+from regard.tasks.base import Evaluation, Say, Task, TokenTask, Validation, usual
 from regard.tasks.judging.judge import Judge, judged, read_rows
 from regard.tasks.judging.report import report
 from regard.tasks.tuning import pooling_the_start, usual_dropout, usual_pool
@@ -35,7 +35,7 @@ SHOWN = 240  # letters of a text in a sample; examples with shorter texts are ch
 
 
 @dataclass(frozen=True)
-class Judging(TaskConfig):
+class Judging(TokenTask):
     """What the tasks have in common whose model says one thing of each example. A task of this family says what goes in
     (`source` and `judge`) and how what comes out is named (`learn_names` and `outcome`).
 
@@ -46,20 +46,11 @@ class Judging(TaskConfig):
     """
 
     preset: ClassVar[str] = "classifier"
-    usual: ClassVar[Mapping[str, Any]] = {
-        "max_steps": 1500,
-        "validate_every": 150,
-        "optimiser": {"kind": "adamw", "rate": 2e-3},
-        "schedule": {"kind": "stable-decay", "warmup": 50, "decay": 0.9},
-        "average": {"kind": "exponential", "decay": 0.99},
-    }
+    usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=2e-3, warmup=50, max_steps=1500, validate_every=150)
     source: ClassVar[type[InputSide[Any]]]
 
     train: Examples = Examples()
     valid: Examples = Examples()
-    tokenizer: Kind = "wordpiece"
-    pieces: Size | None = None
-    lower: bool = True
     max_length: Size = 256
     batch_texts: Size = 32
     balanced: bool = False

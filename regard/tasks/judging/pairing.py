@@ -38,7 +38,6 @@ class Pairing(Judging, kind="pair"):
         **dict.fromkeys((*Label.metrics, *Score.metrics), True),
         "loss": False,
     }
-    usual: ClassVar[Mapping[str, Any]] = {**Judging.usual, "batch_tokens": 4096}
     source = TwoTexts
 
     train: JudgedData = JudgedData()

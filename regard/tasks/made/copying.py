@@ -22,7 +22,7 @@ from regard.models import Model, ModelConfig, Turing, TuringModel
 from regard.nn.watch import watch
 from regard.page.records import Card, Cards, LineChart, Section, Series, WordMatrix
 from regard.results import Scores
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual
 
 Bits = NDArray[np.uint8]  # (L, bits)
 FLAGS = 2  # channels beside the bits: here it starts, now give it back
@@ -43,14 +43,9 @@ class Copy(TaskConfig, kind="copy"):
     metrics: ClassVar[Mapping[str, bool]] = {"bit_error": False, "bit_error_trained": False, "loss": False}
     needed: ClassVar[Mapping[str, str]] = {}
     preset: ClassVar[str] = "ntm-2014"
-    usual: ClassVar[Mapping[str, Any]] = {
-        "batch_tokens": 400,
-        "max_steps": 1500,
-        "validate_every": 150,
-        "optimiser": {"kind": "adamw", "rate": 2e-3},
-        "schedule": {"kind": "stable-decay", "warmup": 100, "decay": 0.6},
-        "average": {"kind": "exponential", "decay": 0.98},
-    }
+    usual: ClassVar[Mapping[str, Any]] = usual(
+        400, rate=2e-3, warmup=100, decay=0.6, average=0.98, max_steps=1500, validate_every=150
+    )
 
     bits: Size = 8
     longest: Size = 20

@@ -27,7 +27,7 @@ from regard.nn.masks import Mask
 from regard.nn.watch import watch
 from regard.page.records import Card, Cards, Section, WordMatrix
 from regard.results import Scores
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual
 from regard.tasks.made.episodes import Episode, Shelf, TermWeights, by_class, divided
 from regard.tasks.tool import Tool
 
@@ -51,14 +51,9 @@ class FewShots(TaskConfig, kind="fewshot"):
     metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "centroid_accuracy": True, "loss": False}
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
     preset: ClassVar[str] = "snail-small"
-    usual: ClassVar[Mapping[str, Any]] = {
-        "batch_tokens": 320,
-        "max_steps": 800,
-        "validate_every": 80,
-        "optimiser": {"kind": "adamw", "rate": 2e-3, "decay": 0.01},
-        "schedule": {"kind": "stable-decay", "warmup": 50, "decay": 0.5},
-        "average": {"kind": "exponential", "decay": 0.99},
-    }
+    usual: ClassVar[Mapping[str, Any]] = usual(
+        320, rate=2e-3, weight_decay=0.01, warmup=50, decay=0.5, max_steps=800, validate_every=80
+    )
 
     train: LabelledData = LabelledData()
     ways: Size = 5

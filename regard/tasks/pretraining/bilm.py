@@ -33,7 +33,7 @@ from regard.models import BiLM, BiLMModel, Model, ModelConfig
 from regard.models.padding import padded
 from regard.nn.heads import Head
 from regard.results import Figures, Scores
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual
 from regard.tasks.tagging.tagger import FRAME
 from regard.tasks.tool import Tool
 
@@ -55,11 +55,7 @@ class BiLMObjective(TaskConfig, kind="bilm"):
     metrics: ClassVar[Mapping[str, bool]] = {"perplexity": False, "loss": False}
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
     preset: ClassVar[str] = "bilm-small"
-    usual: ClassVar[Mapping[str, Any]] = {
-        "batch_tokens": 640,
-        "optimiser": {"kind": "adamw", "rate": 8e-3},
-        "average": {"kind": "exponential", "decay": 0.99},
-    }
+    usual: ClassVar[Mapping[str, Any]] = usual(640, rate=8e-3)
 
     train: TextData = TextData()
     valid: TextData = TextData()

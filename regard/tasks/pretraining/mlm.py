@@ -18,14 +18,13 @@ from regard.data.batches import Batches
 from regard.data.documents import Document
 from regard.data.examples import TextData, held_apart
 from regard.data.text import Texts, sampled
-from regard.data.tokenizers import Kind
 from regard.fast import for_use
 from regard.models import Encoder, EncoderModel, Model, ModelConfig, TwoStream
 from regard.nn.embeddings import TokenEmbedding
 from regard.nn.pooling import FirstToken
 from regard.page.records import Section, Table
 from regard.results import Scores
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, TokenTask, Validation, task_of, usual
 from regard.tasks.plain_text import hidden_words, passage_stores
 from regard.tasks.pretraining.filling import MaskFiller
 from regard.tasks.pretraining.masked_reading import MaskedReader
@@ -35,7 +34,7 @@ from regard.tasks.pretraining.plm import PermutedWords
 
 
 @dataclass(frozen=True)
-class MaskedWords(TaskConfig, kind="mlm"):
+class MaskedWords(TokenTask, kind="mlm"):
     """Find the words that are hidden in a text, from those on both sides: the masked language model of BERT.
 
     15% of the tokens are chosen, anew each time; `whole_words` chooses all pieces of a word together. Full sentences
@@ -52,17 +51,10 @@ class MaskedWords(TaskConfig, kind="mlm"):
     }
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
     preset: ClassVar[str] = "bert-modern"
-    usual: ClassVar[Mapping[str, Any]] = {
-        "batch_tokens": 4096,
-        "schedule": {"kind": "stable-decay", "warmup": 100, "decay": 0.7},
-        "average": {"kind": "exponential", "decay": 0.99},
-    }
+    usual: ClassVar[Mapping[str, Any]] = usual(4096, warmup=100, decay=0.7)
 
     train: TextData = TextData()
     valid: TextData = TextData()
-    tokenizer: Kind = "wordpiece"
-    pieces: Size | None = None
-    lower: bool = True
     context: Size = 128
     chance: Rate = 0.15
     whole_words: bool = False

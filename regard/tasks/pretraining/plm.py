@@ -22,7 +22,7 @@ from regard.fast import for_use
 from regard.models import Model, ModelConfig, TwoStream, TwoStreamModel
 from regard.page.records import Section, Table
 from regard.results import Scores
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual
 from regard.tasks.plain_text import hidden_words, passage_stores
 from regard.tasks.pretraining.filling import MaskFiller
 from regard.tasks.pretraining.passages import TEXT_FRAME, InMemory
@@ -42,12 +42,7 @@ class PermutedWords(TaskConfig, kind="plm"):
     metrics: ClassVar[Mapping[str, bool]] = {"loss": False, "perplexity": False, "accuracy": True}
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
     preset: ClassVar[str] = "xlnet-mini"
-    usual: ClassVar[Mapping[str, Any]] = {
-        "batch_tokens": 4096,
-        "optimiser": {"kind": "adamw", "rate": 1e-3, "decay": 0.01},
-        "schedule": {"kind": "stable-decay", "warmup": 200, "decay": 0.5},
-        "average": {"kind": "exponential", "decay": 0.99},
-    }
+    usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=1e-3, weight_decay=0.01, warmup=200, decay=0.5)
 
     train: TextData = TextData()
     valid: TextData = TextData()

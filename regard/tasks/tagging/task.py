@@ -31,7 +31,7 @@ from regard.models.padding import padded
 from regard.page.records import BarChart, Card, Cards, Section, Table
 from regard.results import Scores
 from regard.sides.label import class_weights
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of, usual
 from regard.tasks.tagging.tagger import FRAME, WordTagger, told, written
 from regard.tasks.tool import Done
 from regard.tasks.tuning import beginning, check_length, usual_dropout
@@ -58,13 +58,7 @@ class Tagging(TaskConfig, kind="tag"):
         "loss": False,
     }
     preset: ClassVar[str] = "tagger"
-    usual: ClassVar[Mapping[str, Any]] = {
-        "batch_tokens": 1280,
-        "max_steps": 600,
-        "validate_every": 100,
-        "optimiser": {"kind": "adamw", "rate": 4e-3},
-        "average": {"kind": "exponential", "decay": 0.98},
-    }
+    usual: ClassVar[Mapping[str, Any]] = usual(1280, rate=4e-3, average=0.98, max_steps=600, validate_every=100)
 
     train: TaggedData = TaggedData()
     valid: TaggedData = TaggedData()

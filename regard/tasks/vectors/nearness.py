@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,12 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.related import Related
-from regard.metrics.certainty import Indices, Interval, between, intervals
+from regard.metrics.certainty import Indices, SampledScores
 from regard.metrics.correlation import correlations
-from regard.results import Scores
 from regard.tasks.vectors.embedding import Embedder, Vectors
 
-TITLES = {"spearman": "Spearman", "pearson": "Pearson", "mrr": "MRR", "recall_at_1": "recall@1"}
 BLOCK = 1024  # texts that are compared with all others at a time
 
 
@@ -56,10 +53,12 @@ def right_ones(firsts: Sequence[Hashable], others: Sequence[Hashable]) -> Tensor
 
 
 @dataclass(frozen=True)
-class Nearness(Scores):
+class Nearness(SampledScores):
     """What vectors make of N pairs: those of both texts (N, D) and their cosines, beside the right scores; or, of pairs
     that belong together, where each second text stands among all of them and all negatives, from 1 on, and which text
     stands first."""
+
+    called = "pairs"
 
     firsts: Vectors
     seconds: Vectors
@@ -72,25 +71,10 @@ class Nearness(Scores):
         cosines: NDArray[np.float64] = (self.firsts.astype(np.float64) * self.seconds).sum(1)
         return cosines
 
-    def metrics(self) -> dict[str, float]:
-        return self.scores()
+    def __len__(self) -> int:
+        return len(self.firsts)
 
-    @cached_property
-    def intervals(self) -> dict[str, Interval]:
-        return intervals(self.scores, len(self.firsts))
-
-    def record(self) -> dict[str, Any]:
-        return {**self.scores(), "intervals": self.intervals, "pairs": len(self.firsts)}
-
-    def table(self) -> str:
-        found = self.scores()
-        lines = [
-            f"{TITLES[name]:<10}{found[name]:.4f}  (95% of such test sets: {between(sure)})"
-            for name, sure in self.intervals.items()
-        ]
-        return "\n".join([*lines, f"pairs     {len(self.firsts):,}"])
-
-    def scores(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
+    def figures(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
         """Of the chosen pairs: correlations with the right scores; or the mean of 1/place, and how many stand first."""
         if self.gold is not None:
             found = correlations(self.gold[chosen], self.cosines[chosen])

@@ -21,8 +21,6 @@ from regard.data.files import DataError
 from regard.data.pairs import TextsOf
 from regard.data.related import Related
 from regard.data.store import HEADER
-from regard.data.tokenizers import Kind
-from regard.metrics.certainty import intervals
 from regard.metrics.correlation import ranks
 from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
 from regard.models.padding import padded
@@ -30,7 +28,7 @@ from regard.page.records import Numbers, Section, Table
 from regard.results import Scores
 from regard.sides.base import Row
 from regard.sides.text import FRAME, framed_rows
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation
+from regard.tasks.base import Evaluation, Say, Task, TokenTask, Validation, usual
 from regard.tasks.tuning import beginning, check_length
 from regard.tasks.vectors.embedding import SECTION, Embedder, load_embedder
 from regard.tasks.vectors.nearness import Nearness, match_loss, nearness, order_loss, right_ones, texts_of
@@ -45,7 +43,7 @@ OF_PLACES = ("mrr", "recall_at_1", "loss")
 
 
 @dataclass(frozen=True)
-class Relating(TaskConfig, kind="similar"):
+class Relating(TokenTask, kind="similar"):
     """Make vectors of texts whose cosines rank pairs: as their scores do, or what belongs together before all else.
 
     Of pairs with scores the `objective` is that cosines go from 0 for the lowest to 1 for the highest, by squared error
@@ -60,23 +58,13 @@ class Relating(TaskConfig, kind="similar"):
         "loss": False,
     }
     preset: ClassVar[str] = "bert-tiny"
-    usual: ClassVar[Mapping[str, Any]] = {
-        "batch_tokens": 4096,
-        "max_steps": 1500,
-        "validate_every": 150,
-        "optimiser": {"kind": "adamw", "rate": 1e-3},
-        "schedule": {"kind": "stable-decay", "warmup": 100, "decay": 0.9},
-        "average": {"kind": "exponential", "decay": 0.99},
-    }
+    usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=1e-3, warmup=100, max_steps=1500, validate_every=150)
 
     train: RelatedData = RelatedData()
     valid: RelatedData = RelatedData()
     pooling: Literal["mean", "cls"] = "mean"
     objective: Literal["square", "order"] = "square"
     temperature: Positive = 0.05
-    tokenizer: Kind = "wordpiece"
-    pieces: Size | None = None
-    lower: bool = True
     max_length: Size = 128
     batch_texts: Size = 64
 
@@ -213,7 +201,7 @@ class RelatingTask(Task[Relating]):
             {"source": source, "output": output, "reference": right}
             for source, output, right in (self.told(found, i) for i in range(min(SAMPLES, len(self.valid))))
         ]
-        return Validation({**found.scores(), "loss": self.valid_loss(found)}, samples)
+        return Validation({**found.figures(), "loss": self.valid_loss(found)}, samples)
 
     def valid_loss(self, found: Nearness) -> float:
         """That of the training, of as many pairs at a time as a batch has, without negatives."""
@@ -242,8 +230,7 @@ class RelatingTask(Task[Relating]):
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         found = nearness(self.embedder(model), self.valid)
-        sure = intervals(found.scores, len(self.valid))
-        between = {name: f"{low:.3f} – {high:.3f}" for name, (low, high) in sure.items()}
+        between = {name: f"{low:.3f} – {high:.3f}" for name, (low, high) in found.intervals.items()}
         if found.gold is not None:
             order = np.argsort(-np.abs(ranks(found.gold) - ranks(found.cosines)), kind="stable")
             title, head = "The pairs that stand furthest from their place", ("texts", "cosine", "score")
