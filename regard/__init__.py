@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from regard.anatomy import Description, describe
     from regard.errors import Error
-    from regard.nn.masks import Mask
-    from regard.nn.watch import watch
+    from regard.nn.call.masks import Mask
+    from regard.nn.call.watch import watch
     from regard.tasks import load
     from regard.tasks.evaluating import evaluate
     from regard.training.recipes import train
@@ -24,14 +24,14 @@ __all__ = ["Description", "Error", "Mask", "build", "describe", "evaluate", "loa
 _HOMES = {
     "Description": "regard.anatomy",
     "Error": "regard.errors",
-    "Mask": "regard.nn.masks",
+    "Mask": "regard.nn.call.masks",
     "build": "regard.zoo",
     "describe": "regard.anatomy",
     "evaluate": "regard.tasks.evaluating",
     "load": "regard.tasks",
     "presets": "regard.zoo",
     "train": "regard.training.recipes",
-    "watch": "regard.nn.watch",
+    "watch": "regard.nn.call.watch",
 }
 
 

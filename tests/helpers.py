@@ -29,11 +29,11 @@ from regard.models import (
     TwoStreamModel,
 )
 from regard.nn.attention import KernelConfig, MultiHead
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.gathering import gathering
+from regard.nn.call.masks import Mask
 from regard.nn.feedforward import MLP, Activation, FeedForwardConfig, Gate, Gated
-from regard.nn.gathering import gathering
 from regard.nn.losses import words_loss
-from regard.nn.masks import Mask
 from regard.nn.positions import Learned, PositionConfig, Sinusoidal
 from regard.nn.residual import PreNorm
 from regard.nn.stacks import Block, Stack, StackConfig

@@ -8,7 +8,7 @@ from torch import Tensor
 from regard.nn.attention.dot import DotKernel
 from regard.nn.attention.kernel import Kernel
 from regard.nn.attention.scores import ContentKernel, GeneralKernel
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 
 
 class FastDotKernel(DotKernel):

@@ -13,7 +13,7 @@ from regard.fast.pointwise import squared_relu
 from regard.fast.products import Packable, by_onednn, linear, suits_onednn
 from regard.fast.topk import likeliest, linear_best_words
 from regard.nn import feedforward
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.feedforward import MLPLayer, Nonlinearity, gelu_tanh
 from regard.nn.heads import LinearOutput, MeanHead, TransformOutput, capped
 from regard.nn.linear import Linear, Matrix

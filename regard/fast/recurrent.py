@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regard.fast import operators
 from regard.fast.gru import gru
-from regard.nn.recurrent import RecurrentLayers, States, places_from_the_end, rows_of
+from regard.nn.recurrent.layers import RecurrentLayers, States, places_from_the_end, rows_of
 
 PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")  # of a layer, as PyTorch names them
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.nn.intra import IntraLayer, cell
+from regard.nn.recurrent.intra import IntraLayer, cell
 
 
 class FastIntraLayer(IntraLayer):

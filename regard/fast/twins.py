@@ -25,12 +25,12 @@ from regard.nn.attention.scores import ContentKernel, GeneralKernel
 from regard.nn.dropout import Dropout
 from regard.nn.feedforward import MLPLayer
 from regard.nn.heads import LinearOutput, MeanHead, TransformOutput
-from regard.nn.intra import IntraLayer
 from regard.nn.linear import Linear, Matrix
 from regard.nn.lowrank import AdaptedLinear
 from regard.nn.norms import RMSNormalisation
 from regard.nn.positions.rotary import RotaryPosition
-from regard.nn.recurrent import RecurrentLayers
+from regard.nn.recurrent.intra import IntraLayer
+from regard.nn.recurrent.layers import RecurrentLayers
 
 M = TypeVar("M", bound=nn.Module)
 

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from regard.lab.pace import clock
 from regard.nn.attention import Mixer
-from regard.nn.context import Context
-from regard.nn.masks import Mask
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask
 
 SHORTEST = 0.15  # seconds that are measured at least, by repeating
 REPEATS = 3  # at least

@@ -15,7 +15,7 @@ from regard.config import Config, ConfigError, Positive, Size
 from regard.lab.experiment import Results
 from regard.metrics.statistics import RESAMPLED, SeedScores
 from regard.models import Decoder, DecoderModel
-from regard.nn.gathering import gathering
+from regard.nn.call.gathering import gathering
 from regard.training.optimisers import AdamW, scale_rates
 from regard.training.schedules import StableDecay
 

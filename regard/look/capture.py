@@ -27,9 +27,9 @@ from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import Subject
 from regard.look.texts import check_masks, check_second, read_texts
 from regard.models import SourceWriter, TextLabeller, TextWriter
+from regard.nn.call.watch import Seen, silenced, watch
 from regard.nn.heads import Head
 from regard.nn.stacks import StackLayers
-from regard.nn.watch import Seen, silenced, watch
 
 BEAM = 4
 NOTES = ("*coder.input", "*coder.*.stream", "*coder.*.centres")

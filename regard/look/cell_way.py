@@ -11,7 +11,7 @@ from regard.look.parts import Array, plain
 from regard.look.subject import Subject
 from regard.models.recurrent import PLACE, RecurrentModel
 from regard.nn.attention.source import NAME
-from regard.nn.watch import watch
+from regard.nn.call.watch import watch
 
 ATTENTION = f"{PLACE}.{NAME}"
 PARTS = ("", ".memory")  # of a state: what an LSTM keeps in its cell is the second

@@ -12,7 +12,7 @@ from regard.look.capture import behind_masks, run
 from regard.look.expecting import follows
 from regard.look.records import Look
 from regard.look.subject import Subject
-from regard.nn.watch import silenced
+from regard.nn.call.watch import silenced
 
 
 @torch.no_grad()

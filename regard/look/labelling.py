@@ -16,8 +16,8 @@ from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import LONGEST, Subject
 from regard.look.texts import given, read_texts, words_in
 from regard.models.hierarchical import SENTENCES
+from regard.nn.call.watch import Seen, silenced, watch
 from regard.nn.pooling import Pool
-from regard.nn.watch import Seen, silenced, watch
 
 
 @torch.no_grad()

@@ -12,9 +12,9 @@ from torch import Tensor
 from regard.config import kinds, nearest
 from regard.errors import Error
 from regard.look.records import PositionPicture
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask
 from regard.nn.init import Xavier
-from regard.nn.masks import Mask
 from regard.nn.positions import Position, PositionConfig
 from regard.nn.positions.base import HeadDims
 

@@ -8,17 +8,17 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Part, Size
-from regard.nn.cache import Cache
-from regard.nn.context import Context
+from regard.nn.call.cache import Cache
+from regard.nn.call.context import Context
+from regard.nn.call.gathering import losses_of
+from regard.nn.call.geometry import Geometry
+from regard.nn.call.masks import Mask, positions_of
+from regard.nn.call.memory import Memory
+from regard.nn.call.past import Past
 from regard.nn.cost import Cost, UnknownCostError
 from regard.nn.embeddings import Embedding
-from regard.nn.gathering import losses_of
-from regard.nn.geometry import Geometry
 from regard.nn.heads import Head
 from regard.nn.init import InitConfig, Xavier, left_to_the_model
-from regard.nn.masks import Mask, positions_of
-from regard.nn.memory import Memory
-from regard.nn.past import Past
 from regard.nn.stacks import StackLayers
 
 

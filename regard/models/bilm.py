@@ -13,14 +13,14 @@ from torch import Tensor, nn
 
 from regard.config import ConfigError, Rate, Size
 from regard.models.base import TextReader, TextReaderConfig, last_real
+from regard.nn.call.masks import Mask
+from regard.nn.call.memory import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
-from regard.nn.masks import Mask
-from regard.nn.memory import Memory
 from regard.nn.positions.base import Position
-from regard.nn.recurrent import GATES, lengths_of
+from regard.nn.recurrent.layers import GATES, lengths_of
 
 
 @dataclass(frozen=True, kw_only=True)

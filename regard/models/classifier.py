@@ -9,10 +9,10 @@ from torch import Tensor
 from regard.config import Rate
 from regard.models.base import LabellerConfig, TextLabeller, TextModelConfig, TextReader, TextReaderConfig
 from regard.models.recurrent_encoder import RecurrentEncoder
+from regard.nn.call.masks import Mask
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
-from regard.nn.masks import Mask
 from regard.nn.pooling import AttentionPooling, PoolConfig
 
 WORDS = "pool.0.words"  # the weights of words, as watching names them

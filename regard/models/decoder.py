@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from regard.models.base import StackWriter, State, TextWriter, TextWriterConfig
+from regard.nn.call.masks import Mask
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
-from regard.nn.masks import Mask
 from regard.nn.stacks import Stack, StackConfig
 
 

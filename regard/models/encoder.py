@@ -11,14 +11,14 @@ from regard.config import ConfigError
 from regard.data.tokenizers import Tokenizer
 from regard.errors import Error
 from regard.models.base import Model, TextReader, TextReaderConfig
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask
+from regard.nn.call.memory import Memory
+from regard.nn.call.past import Past
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, TransformHead
 from regard.nn.linear import Linear
-from regard.nn.masks import Mask
-from regard.nn.memory import Memory
-from regard.nn.past import Past
 from regard.nn.pooling import PoolConfig
 from regard.nn.stacks import Stack, StackConfig
 

@@ -9,11 +9,11 @@ from torch import Tensor
 from regard.config import ConfigError
 from regard.models.base import SourceWriter, SourceWriterConfig, StackWriter
 from regard.nn.attention import MultiHead
+from regard.nn.call.masks import Mask
+from regard.nn.call.memory import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
-from regard.nn.masks import Mask
-from regard.nn.memory import Memory
 from regard.nn.stacks import Block, Stack, StackConfig
 
 

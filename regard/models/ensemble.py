@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from regard.errors import Error
 from regard.models.base import SourceWriter, State
+from regard.nn.call.memory import Memory
 from regard.nn.heads import MeanHead
-from regard.nn.memory import Memory
 
 
 class Ensemble(SourceWriter):

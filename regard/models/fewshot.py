@@ -10,13 +10,13 @@ from torch import Tensor, nn
 
 from regard.config import Part, Rate, Size
 from regard.models.base import Model, ModelConfig, TextModelConfig, TextReaderConfig
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.geometry import Geometry
+from regard.nn.call.masks import Mask
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
-from regard.nn.geometry import Geometry
 from regard.nn.linear import Linear
-from regard.nn.masks import Mask
-from regard.nn.temporal import TemporalLayers
+from regard.nn.recurrent.temporal import TemporalLayers
 
 PLACE = "episode"
 EPS = 1e-6

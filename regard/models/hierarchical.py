@@ -18,14 +18,14 @@ from regard.data.tokenizers import END, PAD
 from regard.models.base import LabellerConfig, TextLabeller, TextModelConfig, TextReader, TextReaderConfig
 from regard.models.classifier import WORDS
 from regard.models.recurrent_encoder import RecurrentEncoder
-from regard.nn.around import Value, Watcher
-from regard.nn.context import Context
+from regard.nn.call.around import Value, Watcher
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
-from regard.nn.masks import Mask
 from regard.nn.pooling import AttentionPooling, PoolConfig
-from regard.nn.recurrent import Cell, RecurrentLayers
+from regard.nn.recurrent.layers import Cell, RecurrentLayers
 
 SENTENCES = "pool.1.sentences"
 GROUPS = 8  # of sentences of similar length, in a batch

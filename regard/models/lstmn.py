@@ -20,16 +20,16 @@ from regard.models.base import (
     TextWriterConfig,
     last_real,
 )
+from regard.nn.call.masks import Mask
+from regard.nn.call.memory import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
-from regard.nn.intra import IntraLayers
 from regard.nn.linear import Linear
-from regard.nn.masks import Mask
-from regard.nn.memory import Memory
 from regard.nn.positions.base import Position
-from regard.nn.recurrent import lengths_of
+from regard.nn.recurrent.intra import IntraLayers
+from regard.nn.recurrent.layers import lengths_of
 
 
 @dataclass(frozen=True, kw_only=True)

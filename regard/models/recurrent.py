@@ -19,16 +19,16 @@ from regard.nn.attention.kernel import KernelConfig
 from regard.nn.attention.local import WindowConfig
 from regard.nn.attention.scores import Additive, General
 from regard.nn.attention.source import NAME, SourceAttention
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask
+from regard.nn.call.memory import Memory
 from regard.nn.cost import Cost, Shape, total
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.linear import Linear
-from regard.nn.masks import Mask
-from regard.nn.memory import Memory
 from regard.nn.positions.base import Position
-from regard.nn.recurrent import Cell, RecurrentLayers, States, places_from_the_end, rows_of
+from regard.nn.recurrent.layers import Cell, RecurrentLayers, States, places_from_the_end, rows_of
 
 PLACE = "decoder.0"  # where the attention stands, as watching names it
 STATE = "decoder.state"

@@ -9,14 +9,14 @@ from torch import Tensor
 
 from regard.config import Rate, Size
 from regard.models.base import State, TextWriter, TextWriterConfig, last_real
+from regard.nn.call.masks import Mask
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.linear import Linear
-from regard.nn.masks import Mask
 from regard.nn.positions.base import Position
-from regard.nn.recurrent import Cell, RecurrentLayers, lengths_of
+from regard.nn.recurrent.layers import Cell, RecurrentLayers, lengths_of
 
 STATE = "decoder.state"
 

@@ -9,13 +9,13 @@ from torch import Tensor
 
 from regard.config import Rate, Size
 from regard.models.base import TextReader, TextReaderConfig, last_real
+from regard.nn.call.masks import Mask
+from regard.nn.call.memory import Memory
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
-from regard.nn.masks import Mask
-from regard.nn.memory import Memory
 from regard.nn.positions.base import Position
-from regard.nn.recurrent import Cell, RecurrentLayers
+from regard.nn.recurrent.layers import Cell, RecurrentLayers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from regard.models.base import State, TextWriter, TextWriterConfig, last_real
+from regard.nn.call.masks import Mask
 from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.linear import Linear
-from regard.nn.masks import Mask
 from regard.nn.positions.base import Position
-from regard.nn.temporal import TemporalLayers
+from regard.nn.recurrent.temporal import TemporalLayers
 
 PLACE = "decoder"
 

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from regard.config import Size
 from regard.models.base import Model, ModelConfig
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask
 from regard.nn.cost import Cost
 from regard.nn.linear import Linear
-from regard.nn.masks import Mask
-from regard.nn.recurrent import RecurrentLayers, States
-from regard.nn.slots import MemoryHeads, MemoryState
+from regard.nn.recurrent.layers import RecurrentLayers, States
+from regard.nn.recurrent.slots import MemoryHeads, MemoryState
 
 PLACE = "memory.0"
 ROLES = ("read", "write")

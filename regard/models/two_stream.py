@@ -9,11 +9,11 @@ from torch import Tensor, nn
 
 from regard.config import fields_of
 from regard.models.encoder import Encoder, EncoderModel
-from regard.nn.cache import Cache, Project
-from regard.nn.context import Context
-from regard.nn.geometry import Geometry
+from regard.nn.call.cache import Cache, Project
+from regard.nn.call.context import Context
+from regard.nn.call.geometry import Geometry
+from regard.nn.call.past import Past
 from regard.nn.linear import normal_
-from regard.nn.past import Past
 
 STD = 0.02  # from which the vector of the query stream starts
 

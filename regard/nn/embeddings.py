@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from regard.config import ConfigError, Count, Part, Rate
 from regard.errors import Error
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Table

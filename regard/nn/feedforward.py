@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.config import Part, Rate, Size
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear

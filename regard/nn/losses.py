@@ -19,7 +19,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.nn.gathering import Outcome, losses_of
+from regard.nn.call.gathering import Outcome, losses_of
 from regard.nn.heads import Head
 
 IGNORED = -100  # the label of what is not a real word

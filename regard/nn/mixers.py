@@ -10,12 +10,12 @@ from torch import Tensor
 
 from regard.config import ConfigError, Size
 from regard.nn.attention.layer import Mixer, MixerConfig
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.linear import Matrix
 from regard.nn.positions.base import HeadDims, Position
-from regard.nn.recurrent import Cell, RecurrentLayers
-from regard.nn.temporal import latest
+from regard.nn.recurrent.layers import Cell, RecurrentLayers
+from regard.nn.recurrent.temporal import latest
 
 
 class Neighbours(Mixer):

@@ -42,7 +42,7 @@ class Stopper:
 
         A watcher is called by each of them and need not look at anything: it costs a call.
         """
-        from regard.nn.around import watchers
+        from regard.nn.call.around import watchers
 
         with watchers.add(_Asking(model, self.check)):
             yield

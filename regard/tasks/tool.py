@@ -12,7 +12,7 @@ from regard.decoding.parallel import side_by_side
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
-from regard.nn.watch import observed
+from regard.nn.call.watch import observed
 from regard.results import Result
 
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from regard.data.batches import Batches, Indices
 from regard.fast.device import autocast
 from regard.models import Model
-from regard.nn.gathering import gathering
+from regard.nn.call.gathering import gathering
 from regard.tasks.base import Task
 from regard.training.optimisers import scale_rates
 from regard.training.progress import INTERRUPTED, Progress

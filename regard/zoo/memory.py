@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from regard.models import FewShot, RecurrentEncoder, Snail, Turing
 from regard.models.fewshot import Centroids, LearnerConfig, SnailLearner
-from regard.nn.temporal import TemporalLayers
+from regard.nn.recurrent.temporal import TemporalLayers
 from regard.zoo.base import Preset
 
 GRAVES = "Graves et al. 2014, arXiv:1410.5401"

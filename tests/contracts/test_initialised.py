@@ -203,7 +203,7 @@ def test_a_used_model_that_was_in_another_precision_computes_as_its_rounded_weig
 def test_a_stack_in_a_module_of_ones_own_computes_numbers() -> None:
     with spoilt_memory():
         stack = Stack(layers=2, block=Block(attention=MultiHead(heads=HEADS))).build(32, causal=False)
-        result, _ = stack(torch.randn(2, 5, 32), regard.nn.context.Context.whole(torch.empty(2, 5), regard.Mask()))
+        result, _ = stack(torch.randn(2, 5, 32), regard.nn.call.context.Context.whole(torch.empty(2, 5), regard.Mask()))
     assert result.isfinite().all()
 
 

@@ -8,8 +8,8 @@ from torch import Tensor
 
 import regard
 from regard.nn.attention import Kernel, KernelConfig
-from regard.nn.context import Context
-from regard.nn.masks import Mask, real_tokens
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.positions import HeadDims, Position, PositionConfig
 from tests.helpers import KERNELS, POSITIONS, built, decoder, label, tokens
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.nn.masks import Mask, real_tokens
+from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.positions import PositionConfig
 from tests.helpers import POSITIONS, built, decoder, encoder, encoder_decoder, label, tokens
 

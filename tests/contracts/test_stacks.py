@@ -18,12 +18,12 @@ from regard.decoding import Decoding, translate
 from regard.models import Classifier, Decoder, Encoder, EncoderDecoder, Model, ModelConfig
 from regard.nn.attention import Banded, MultiHead
 from regard.nn.attention.layer import Mixer
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.geometry import Geometry
+from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.feedforward import Gated
-from regard.nn.geometry import Geometry
 from regard.nn.heads import LinearHead
-from regard.nn.masks import Mask, real_tokens
 from regard.nn.positions import Buckets, HeadDims, Position, Sinusoidal, TransformerXL
 from regard.nn.stacks import Block, BlockConfig, BlockModule, Pattern, Shared, Stack, StackConfig, StackLayers
 from tests.helpers import VOCABULARY, WIDTH, built, small_block, tokens

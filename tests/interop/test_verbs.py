@@ -13,7 +13,7 @@ transformers = pytest.importorskip("transformers")
 
 import regard as library  # noqa: E402
 from regard.look import look, open_run  # noqa: E402
-from regard.nn.watch import watch  # noqa: E402
+from regard.nn.call.watch import watch  # noqa: E402
 from regard.studio.app import make_app  # noqa: E402
 from tests.conftest import Say  # noqa: E402
 from tests.interop import foreign  # noqa: E402

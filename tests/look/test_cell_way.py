@@ -11,8 +11,8 @@ from regard.look.records import Way
 from regard.models import Recurrent
 from regard.models.recurrent import STATE, Bahdanau, Fixed, Luong, ReaderConfig, RecurrentModel, Start
 from regard.nn.attention.local import Predictive
-from regard.nn.context import Context
-from regard.nn.masks import Mask
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask
 from tests.look.test_look import lone
 
 TEXT, TARGET = "a cab", "bad"

@@ -22,7 +22,7 @@ from regard.look.tree import beam_tree
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Luong
 from regard.nn.attention.local import Monotonic, Predictive, WindowConfig
-from regard.nn.watch import silenced
+from regard.nn.call.watch import silenced
 from regard.tasks.writing.alignment import cross_weights
 from regard.tasks.writing.translation import load_translator
 from tests.helpers import SMALL, built, decoder, encoder, encoder_decoder, tokens

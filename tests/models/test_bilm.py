@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from regard.config import ConfigError, from_json, to_json
 from regard.models import BiLM, BiLMModel, ModelConfig, RecurrentEncoder, Tagger, TaggerModel
 from regard.models.bilm import LayerMix
-from regard.nn.masks import real_tokens
+from regard.nn.call.masks import real_tokens
 from tests.helpers import randomise
 
 VOCABULARY = 40

@@ -13,9 +13,9 @@ from regard.config import change, from_json, kinds, to_json
 from regard.data.tokenizers import END
 from regard.models import Classifier, Hierarchical, HierarchicalModel, ModelConfig, RecurrentEncoder
 from regard.models.hierarchical import SentenceReader
-from regard.nn.masks import real_tokens
+from regard.nn.call.masks import real_tokens
+from regard.nn.call.watch import silenced
 from regard.nn.pooling import AttentionPool, AttentionPooling, PoolConfig
-from regard.nn.watch import silenced
 from tests.helpers import encoder, randomise
 
 VOCABULARY = 40

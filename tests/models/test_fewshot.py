@@ -9,7 +9,7 @@ from torch import Tensor
 import regard
 from regard.models import FewShot, FewShotModel, RecurrentEncoder
 from regard.models.fewshot import Centroids, LearnerConfig, SnailLearner
-from regard.nn.temporal import TemporalLayers
+from regard.nn.recurrent.temporal import TemporalLayers
 
 LEARNERS: dict[str, LearnerConfig] = {
     "snail": SnailLearner(TemporalLayers(length=7, filters=6, keys=(5, 5), values=(4, 4))),

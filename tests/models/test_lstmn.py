@@ -12,10 +12,10 @@ import regard
 from regard.decoding import Decoding, complete
 from regard.fast import plain, quicken
 from regard.models import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
-from regard.nn.context import Context
-from regard.nn.intra import IntraLayer
-from regard.nn.masks import Mask, real_tokens
-from regard.nn.watch import silenced
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask, real_tokens
+from regard.nn.call.watch import silenced
+from regard.nn.recurrent.intra import IntraLayer
 from tests.decoding.reference import END, assert_same, beam, completing
 
 VOCABULARY = 40

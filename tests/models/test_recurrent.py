@@ -18,9 +18,9 @@ from regard.nn.attention import Additive, KernelConfig
 from regard.nn.attention.hard import Hard
 from regard.nn.attention.local import Monotonic, MonotonicWindow, Predictive, PredictiveWindow
 from regard.nn.attention.scores import General, Location
-from regard.nn.masks import real_tokens
-from regard.nn.recurrent import Cell, RecurrentLayers
-from regard.nn.watch import silenced
+from regard.nn.call.masks import real_tokens
+from regard.nn.call.watch import silenced
+from regard.nn.recurrent.layers import Cell, RecurrentLayers
 from tests.decoding.reference import END, START, assert_same, beam, translating
 from tests.helpers import KERNELS, label
 

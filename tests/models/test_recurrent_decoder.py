@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from regard.config import ConfigError
 from regard.decoding import Decoding, complete
 from regard.models import RecurrentDecoder, RecurrentDecoderModel
+from regard.nn.call.masks import real_tokens
 from regard.nn.heads import LinearHead, LinearOutput
-from regard.nn.masks import real_tokens
-from regard.nn.recurrent import Cell
+from regard.nn.recurrent.layers import Cell
 from tests.decoding.reference import END, assert_same, beam, completing, greedy
 
 VOCABULARY = 40

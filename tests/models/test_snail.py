@@ -11,9 +11,9 @@ from regard.config import ConfigError
 from regard.decoding import Decoding, complete
 from regard.models import Snail, SnailModel
 from regard.nn.attention import KernelConfig
-from regard.nn.masks import Mask, real_tokens
-from regard.nn.temporal import CausalAttention, DenseBlock, TemporalLayers
-from regard.nn.watch import silenced
+from regard.nn.call.masks import Mask, real_tokens
+from regard.nn.call.watch import silenced
+from regard.nn.recurrent.temporal import CausalAttention, DenseBlock, TemporalLayers
 from tests.decoding.reference import END, assert_same, beam, completing
 from tests.helpers import KERNELS, label, whole
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 import regard
 from regard.models import Turing, TuringModel
-from regard.nn.watch import silenced
+from regard.nn.call.watch import silenced
 
 MACHINES: dict[str, dict[str, Any]] = {
     "lstm": {},

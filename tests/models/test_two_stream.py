@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.models import Encoder, EncoderModel, TwoStreamModel
-from regard.nn.masks import real_tokens
+from regard.nn.call.masks import real_tokens
 from regard.zoo import get
 from tests.helpers import SMALL, VOCABULARY, built, tokens
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from regard.nn.around import Around
+from regard.nn.call.around import Around
 
 
 def test_blocks_are_seen_inside_alone_oldest_first() -> None:

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from regard.nn.attention import Additive, Content, Dot, General, Kernel, KernelConfig, Location, MultiHead, ScaledDot
 from regard.nn.attention.layer import CrossAttention, SelfAttention
-from regard.nn.context import Context
-from regard.nn.masks import Mask
-from regard.nn.memory import Memory
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask
+from regard.nn.call.memory import Memory
 from regard.nn.norms import RMSNorm
 from regard.nn.positions import HeadDims, NoPosition, Position, Sinusoidal
 from tests.helpers import built, encoder, tokens, whole

@@ -9,8 +9,8 @@ import regard
 from regard.models import Recurrent, RecurrentDecoder
 from regard.models.recurrent import Bahdanau
 from regard.nn.attention import Additive, Content, Kernel, KernelConfig
-from regard.nn.cache import KeyValueCache
-from regard.nn.context import Context
+from regard.nn.call.cache import KeyValueCache
+from regard.nn.call.context import Context
 from tests.helpers import built, decoder, encoder_decoder, label, tokens
 
 

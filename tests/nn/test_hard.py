@@ -15,10 +15,10 @@ from regard.models import Recurrent, RecurrentModel
 from regard.models.recurrent import Bahdanau, Luong, ReaderConfig
 from regard.nn.attention.hard import NOTHING, Choice, Hard, HardChoice
 from regard.nn.attention.local import Predictive
-from regard.nn.context import Context
-from regard.nn.gathering import Outcome, gathering
+from regard.nn.call.context import Context
+from regard.nn.call.gathering import Outcome, gathering
+from regard.nn.call.masks import real_tokens
 from regard.nn.losses import words_loss
-from regard.nn.masks import real_tokens
 
 VOCABULARY, SOURCE, TARGET = 7, 3, 2
 DRAWN = Hard(weight=1.0, entropy=0.0, expected=0.0)

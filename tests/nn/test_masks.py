@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.nn.masks import Mask, positions_of, real_tokens
+from regard.nn.call.masks import Mask, positions_of, real_tokens
 
 PLACES = torch.arange(4)
 

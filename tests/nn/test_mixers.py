@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from regard.config import ConfigError, change, to_dict
 from regard.decoding import Decoding, translate
 from regard.nn.attention import MixerConfig
-from regard.nn.masks import real_tokens
+from regard.nn.call.masks import real_tokens
 from regard.nn.mixers import Convolution, Recurrence
 from regard.nn.positions import NoPosition, Position
 from tests.helpers import built, decoder, encoder, encoder_decoder, label, tokens, whole

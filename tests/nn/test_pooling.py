@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from regard.config import kinds
-from regard.nn.context import Context
-from regard.nn.masks import Mask, real_tokens
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.pooling import AttentionPool, AttentionPooling, Pool, PoolConfig
 
 POOLS: list[PoolConfig] = [kind() for kind in kinds(PoolConfig).values()]  # type: ignore[misc]

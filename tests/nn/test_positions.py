@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from regard.nn.masks import Mask
+from regard.nn.call.masks import Mask
 from regard.nn.positions import (
     ALiBi,
     Buckets,

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from regard.fast import quicken
-from regard.nn.masks import real_tokens
-from regard.nn.recurrent import Cell, RecurrentLayers
+from regard.nn.call.masks import real_tokens
+from regard.nn.recurrent.layers import Cell, RecurrentLayers
 
 LENGTHS = torch.tensor([9, 5, 1, 7])
 

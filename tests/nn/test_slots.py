@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.nn.slots import MemoryHeads, content, interpolate, sharpen, turn, written
+from regard.nn.recurrent.slots import MemoryHeads, content, interpolate, sharpen, turn, written
 
 B, H, N, M = 2, 3, 7, 4
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from regard.nn.context import Context
-from regard.nn.masks import Mask, real_tokens
-from regard.nn.past import Past
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask, real_tokens
+from regard.nn.call.past import Past
 from regard.nn.positions import HeadDims, PositionConfig, TransformerXL, sinusoids
 from regard.nn.positions.transformer_xl import TransformerXLPosition, side_by_side
 from tests.helpers import POSITIONS, built, encoder, label, tokens

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 import regard
-from regard.nn.context import Context
-from regard.nn.masks import Mask
-from regard.nn.watch import silenced
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask
+from regard.nn.call.watch import silenced
 from tests.helpers import built, decoder, encoder_decoder, tokens
 
 

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from regard.nn.attention import MultiHead
 from regard.nn.attention.layer import CrossAttention, SelfAttention
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.masks import Mask, real_tokens
+from regard.nn.call.memory import Memory
 from regard.nn.feedforward import MLP
-from regard.nn.masks import Mask, real_tokens
-from regard.nn.memory import Memory
 from regard.nn.positions import Position
 from regard.nn.residual import PostNorm, PreNorm, ResidualConfig
 from regard.nn.stacks import Block, BlockLayer, Stack

@@ -10,7 +10,7 @@ transformers = pytest.importorskip("transformers")
 
 from regard.config import change  # noqa: E402
 from regard.models import EncoderDecoderModel, EncoderModel  # noqa: E402
-from regard.nn.masks import real_tokens  # noqa: E402
+from regard.nn.call.masks import real_tokens  # noqa: E402
 from regard.nn.positions import Sinusoidal  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from tests.helpers import SMALL, VOCABULARY, randomise  # noqa: E402

@@ -13,7 +13,7 @@ transformers = pytest.importorskip("transformers")
 
 from regard.decoding import Decoding, complete  # noqa: E402
 from regard.models import DecoderModel  # noqa: E402
-from regard.nn.masks import positions_of, real_tokens  # noqa: E402
+from regard.nn.call.masks import positions_of, real_tokens  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from regard.zoo.language import llama  # noqa: E402
 from tests.helpers import SMALL, VOCABULARY, randomise  # noqa: E402

@@ -11,8 +11,8 @@ from torch import Tensor
 transformers = pytest.importorskip("transformers")
 
 from regard.models import TwoStreamModel  # noqa: E402
-from regard.nn.masks import real_tokens  # noqa: E402
-from regard.nn.past import Past  # noqa: E402
+from regard.nn.call.masks import real_tokens  # noqa: E402
+from regard.nn.call.past import Past  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from tests.helpers import SMALL, VOCABULARY, randomise  # noqa: E402
 from tests.references import links as link  # noqa: E402

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from regard.models import DecoderModel
-from regard.nn.masks import Mask, places_in
+from regard.nn.call.masks import Mask, places_in
 from regard.nn.positions import Learned, PositionConfig, Rotary
 from regard.tasks.language.scoring import kept_apart, measure, shifted
 from tests.helpers import VOCABULARY, decoder

@@ -20,7 +20,7 @@ from regard.config import ConfigError, change, kinds
 from regard.decoding import parallel
 from regard.lab.recall import Learning, Recall, RecallLearner
 from regard.models import Model
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.tasks.base import Task, TaskConfig
 from regard.training.records import read_records
 from regard.training.session import Recipe, begin, make_trainer, read_recipe, start

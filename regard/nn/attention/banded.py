@@ -8,9 +8,9 @@ from torch import Tensor
 
 from regard.config import Size
 from regard.nn.attention.layer import Mixer, MultiHead, SelfAttention
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.geometry import Geometry
 from regard.nn.cost import Cost, Shape
-from regard.nn.geometry import Geometry
 from regard.nn.positions.base import HeadDims, Position
 
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from regard.nn.attention.kernel import Kernel, KernelConfig, spread
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.positions.base import HeadDims, Position
 

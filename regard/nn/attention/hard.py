@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Part, Rate, Weight
-from regard.nn.context import Context
-from regard.nn.gathering import Outcome
+from regard.nn.call.context import Context
+from regard.nn.call.gathering import Outcome
 
 NOTHING = -1  # among what was drawn, where a row was read softly
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Part
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.positions.base import HeadDims, Position

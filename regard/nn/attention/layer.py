@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from regard.config import ConfigError, Part, Rate, Size
 from regard.nn.attention.dot import ScaledDot
 from regard.nn.attention.kernel import KernelConfig
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.linear import Linear
 from regard.nn.norms import NormConfig

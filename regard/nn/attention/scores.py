@@ -14,7 +14,7 @@ from regard.config import Positive, Size
 from regard.errors import Error
 from regard.nn.attention.dot import DotKernel
 from regard.nn.attention.kernel import Kernel, KernelConfig, spread
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.linear import normal_
 from regard.nn.positions.base import HeadDims, Position

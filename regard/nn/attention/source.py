@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from regard.nn.attention.hard import ChoiceConfig
 from regard.nn.attention.kernel import KernelConfig, masked_softmax
 from regard.nn.attention.local import WindowConfig
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.linear import Linear
 from regard.nn.positions.base import HeadDims, Position

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from regard.config import ConfigError, Positive, Size
 from regard.errors import Error
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.geometry import Geometry
 from regard.nn.cost import Cost, Shape
-from regard.nn.geometry import Geometry
 from regard.nn.linear import Table
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 

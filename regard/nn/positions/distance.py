@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import ConfigError, Size
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.geometry import Geometry
 from regard.nn.cost import Cost, Shape
-from regard.nn.geometry import Geometry
 from regard.nn.linear import Table, normal_
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Size
+from regard.nn.call.geometry import Geometry
 from regard.nn.cost import Cost, Shape
-from regard.nn.geometry import Geometry
 from regard.nn.linear import normal_
 from regard.nn.positions.absolute import Absolute, AbsolutePosition, Join
 from regard.nn.positions.base import HeadDims, Position

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from regard.config import ConfigError, Positive
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.positions.absolute import Layout
 from regard.nn.positions.base import HeadDims, Position, PositionConfig

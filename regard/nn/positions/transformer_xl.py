@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Rate, Size
-from regard.nn.context import Context
+from regard.nn.call.context import Context
+from regard.nn.call.geometry import Geometry
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
-from regard.nn.geometry import Geometry
 from regard.nn.linear import Linear, normal_
 from regard.nn.positions.absolute import sinusoids
 from regard.nn.positions.base import HeadDims, Position, PositionConfig

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 import regard.nn.mixers  # noqa: F401  (registers them)
 from regard.config import Part
 from regard.nn.attention.layer import Mixer, MixerConfig, MultiHead
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape, UnknownCostError, total
 from regard.nn.feedforward import MLP, FeedForwardConfig
 from regard.nn.norms import LayerNorm, NormConfig

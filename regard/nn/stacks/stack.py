@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from regard.config import ConfigError, Part, Size
 from regard.nn.attention.layer import Mixer
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape
 from regard.nn.norms import Norm
 from regard.nn.positions import NoPosition, Position, PositionConfig

@@ -20,7 +20,7 @@ from regard.data.text import Pieces
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.stream import Written
 from regard.models import DecoderModel, TextWriter
-from regard.nn.masks import Mask
+from regard.nn.call.masks import Mask
 from regard.results import Scores
 
 AT_ONCE = 1 << 14  # tokens that are scored together

@@ -19,7 +19,7 @@ from regard.data.batches import Batches
 from regard.errors import Error
 from regard.fast import for_use
 from regard.models import Model, ModelConfig, Turing, TuringModel
-from regard.nn.watch import watch
+from regard.nn.call.watch import watch
 from regard.page.records import Card, Cards, LineChart, Section, Series, WordMatrix
 from regard.results import Scores
 from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual

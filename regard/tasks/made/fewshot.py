@@ -23,8 +23,8 @@ from regard.errors import Error
 from regard.fast import for_use
 from regard.models import FewShot, FewShotModel, Model, ModelConfig, TextReaderConfig
 from regard.models.fewshot import CentroidLearner, SnailLearner
-from regard.nn.masks import Mask
-from regard.nn.watch import watch
+from regard.nn.call.masks import Mask
+from regard.nn.call.watch import watch
 from regard.page.records import Card, Cards, Section, WordMatrix
 from regard.results import Scores
 from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual

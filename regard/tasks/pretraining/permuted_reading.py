@@ -19,7 +19,7 @@ from regard.data.tokenizers import Tokenizer
 from regard.models import TwoStreamModel
 from regard.models.encoder import own_segments
 from regard.models.padding import padded
-from regard.nn.past import Past
+from regard.nn.call.past import Past
 from regard.tasks.pretraining.masking import IGNORED
 from regard.tasks.pretraining.passages import TEXT_FRAME, Row, Rows, sentences, texts_of
 from regard.tasks.pretraining.permuting import Permuting

@@ -21,7 +21,7 @@ from regard.models import EncoderModel, TextReader, reader_in
 from regard.models.base import last_real
 from regard.models.encoder import own_segments
 from regard.models.padding import padded
-from regard.nn.memory import Memory
+from regard.nn.call.memory import Memory
 from regard.sides.text import framed_rows
 from regard.tasks.tool import Tool
 

@@ -25,7 +25,7 @@ from regard.look.alignment import (
 )
 from regard.look.records import merged
 from regard.models.padding import padded
-from regard.nn.watch import watch
+from regard.nn.call.watch import watch
 from regard.tasks.writing.translator import Translator
 
 BATCH = 32

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from regard.config import Config, ConfigError, Size
 from regard.nn.attention.dot import ScaledDot
 from regard.nn.attention.kernel import KernelConfig
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape, total
 from regard.nn.linear import Linear
 from regard.nn.positions.base import HeadDims, Position

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from regard.nn.geometry import Geometry
+from regard.nn.call.geometry import Geometry
 
 Project = Callable[[Tensor, Geometry], tuple[Tensor, Tensor]]  # states (B, T, D) → keys and values (B, G, T, K), placed
 

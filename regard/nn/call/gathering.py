@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import ConfigError
-from regard.nn.around import Around
+from regard.nn.call.around import Around
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from regard.nn.cache import unchanged
-from regard.nn.geometry import Geometry
-from regard.nn.masks import Mask
+from regard.nn.call.cache import unchanged
+from regard.nn.call.geometry import Geometry
+from regard.nn.call.masks import Mask
 
 
 @dataclass

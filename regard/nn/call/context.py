@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from regard.nn.around import Silence, Value, Watcher, silences, watchers
-from regard.nn.geometry import Geometry
-from regard.nn.masks import Mask
+from regard.nn.call.around import Silence, Value, Watcher, silences, watchers
+from regard.nn.call.geometry import Geometry
+from regard.nn.call.masks import Mask
 
 if TYPE_CHECKING:
-    from regard.nn.cache import Cache
-    from regard.nn.gathering import Losses, Outcome
-    from regard.nn.memory import Memory
+    from regard.nn.call.cache import Cache
+    from regard.nn.call.gathering import Losses, Outcome
+    from regard.nn.call.memory import Memory
 
 
 @dataclass

@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.nn.cache import Cache, Project
-from regard.nn.geometry import Geometry
-from regard.nn.masks import Mask, positions_of
+from regard.nn.call.cache import Cache, Project
+from regard.nn.call.geometry import Geometry
+from regard.nn.call.masks import Mask, positions_of
 
 
 class Past(Cache):

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.config import nearest
 from regard.errors import Error
-from regard.nn.around import Silence, Value, silences, watchers
+from regard.nn.call.around import Silence, Value, silences, watchers
 
 
 class Seen(dict[str, list[Tensor]]):

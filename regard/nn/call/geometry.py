@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from regard.nn.masks import Mask, places_in, positions_of
+from regard.nn.call.masks import Mask, places_in, positions_of
 
 R = TypeVar("R")
 

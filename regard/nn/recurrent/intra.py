@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.nn.attention.kernel import masked_softmax
-from regard.nn.context import Context
+from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape, total
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear, Matrix, normal_
