@@ -18,7 +18,12 @@ EXPERIMENTS = {  # for the command line, whose help imports no torch
     "three-ways": "recurrence, convolution, attention: time, memory, paths, and recall from a distance",
     "order": "nine ways to tell the order of words: BLEU within and beyond the trained lengths",
 }
-MINUTES = {"bottleneck": 54, "scores": 42, "three-ways": 14, "order": 46}  # as they are, about, on a quiet machine
+MINUTES = {
+    "bottleneck": 54,
+    "scores": 42,
+    "three-ways": 14,
+    "order": 46,
+}  # with default options on a quiet machine, about
 
 
 def listing() -> str:

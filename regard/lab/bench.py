@@ -1,4 +1,4 @@
-"""Running an experiment: trial by trial, each finished one kept, so that the same command goes on where it stopped."""
+"""Running an experiment trial by trial. Finished trials are kept: the same command continues where it stopped."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> 
 
 
 def remaining(contestants: Sequence[str], took: Mapping[str, float]) -> str:
-    """How long the trials of these contestants take, by what others took: those of the same one, if there are any."""
+    """An estimate of how long these contestants' trials take, from finished trials, of the same contestant if any."""
     if not took:
         return ""
     usual = sum(took.values()) / len(took)

@@ -45,8 +45,8 @@ from regard.zoo.transformer import transformer
 
 FIXED, ATTENTION, TRANSFORMER = "fixed context", "attention", "Transformer"
 LONG = "long"  # the split of sentences that are longer than all others
-EVEN = 40_000  # pairs that are learnt, where no number is given
-LEAST = 100  # pairs are looked through
+DEFAULT_PAIRS = 40_000  # learnt from where no number is given
+MIN_READ_PAIRS = 100  # read to find short and long sentences
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,16 @@ class Bottleneck(Translators, kind="bottleneck"):
         return by_length(self.held_out, self.tested(), self.lengths, self.sentences, trained)
 
     def examples(self, shared: Path) -> tuple[PairData, PairData]:
-        """As many words in short sentences as in long ones, none of which is tested."""
+        """Short and long sentences with as many words each; none of them is tested."""
         if not self.even or LONG not in self.tested():
             return super().examples(shared)
         files = {split: shared / f"{split}.tsv" for split in ("valid", "train")}
         without: set[str] = set()
         for split, path in files.items():
             if not path.exists():
-                many = self.valid if split == "valid" else self.pairs or EVEN
+                many = self.valid if split == "valid" else self.pairs or DEFAULT_PAIRS
                 without = without or {pair.source for pair in self.test}
-                sources = [self.named(name, max(LEAST, 5 * many // 4)).pairs() for name in (split, LONG)]
+                sources = [self.named(name, max(MIN_READ_PAIRS, 5 * many // 4)).pairs() for name in (split, LONG)]
                 pairs = evenly(sources, self.lengths, many, without)
                 without |= {pair.source for pair in pairs}
                 write_text(path, "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))

@@ -12,8 +12,8 @@ from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores,
 from regard.page.records import Point
 
 FAIRNESS = ("parameters", "steps", "seconds")
-UNEVEN = 1.15  # times as long
-LEAST_BLEU = 10.0  # below it a translator has learnt too little to be compared
+UNEVEN_RATIO = 1.15  # slowest trial to quickest trial
+MIN_BLEU = 10.0  # a translator below this has learnt too little to be compared
 
 
 def fairness(results: Results) -> dict[str, list[str]]:
@@ -32,7 +32,7 @@ def uneven(results: Results) -> list[str]:
     """A sentence where the measured times came out unequal, though they were planned alike."""
     trials = [one for several in results.values() for one in several]
     seconds = [one["seconds"] for one in trials]
-    if len({one["steps"] for one in trials}) == 1 or max(seconds) < UNEVEN * min(seconds):
+    if len({one["steps"] for one in trials}) == 1 or max(seconds) < UNEVEN_RATIO * min(seconds):
         return []
     return [
         f"The machine was busy: steps were planned for equal times, but took from {min(seconds):.0f} to "
@@ -56,7 +56,7 @@ def bleu_by_group(trials: Sequence[Result]) -> list[SeedScores]:
 # --- what follows, in sentences ---------------------------------------------------------------------------------------
 
 
-def enough(scores: Mapping[str, SeedScores], least: float = LEAST_BLEU) -> list[str]:
+def enough(scores: Mapping[str, SeedScores], least: float = MIN_BLEU) -> list[str]:
     """Who learnt enough to be compared."""
     return [name for name, score in scores.items() if score.value >= least]
 
@@ -72,7 +72,7 @@ def left_out(scores: Mapping[str, SeedScores], names: Sequence[str], what: str =
 
 
 def ranked(scores: Mapping[str, SeedScores], what: str, higher: bool = True) -> list[str]:
-    """Who is best by a score, by how much the others are worse, and who cannot be told from the best."""
+    """Says who is best, by how much the others are worse, and for whom the difference is not decided."""
     if len(scores) < 2:
         return []
     contest = Contest(scores)

@@ -17,7 +17,7 @@ Results = Mapping[str, Sequence[Result]]  # of a contestant by its name, one a s
 
 @dataclass(frozen=True)
 class Trial:
-    """One contestant with one seed: `run` works in a folder of its own, where it goes on if it was stopped before."""
+    """One contestant with one seed. `run` works in its own folder and continues there after an interruption."""
 
     contestant: str
     seed: int
@@ -53,7 +53,7 @@ class Experiment(Part, family="experiment"):
         return self.budget
 
     def trials(self, folder: Path, say: Say) -> Sequence[Trial]:
-        """Prepare in the experiment's folder, or find it prepared, and list what is to be tried."""
+        """Prepare the experiment's folder, unless that is done already, and list the trials."""
         raise TypeError(f"{type(self).__name__} is a family, not an experiment")
 
     def outcome(self, results: Results) -> ExperimentResult:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from regard.data.files import DataError
 from regard.data.pairs import Pair
 
-ENOUGH = 20  # times as many sentences as are wanted of a length are looked through, at least, to know the lengths
-MOST = 300  # and at most
-FEW = 10  # sentences of a length say too little
+READ_PER_WANTED = 20  # sentences read for each one wanted of a length, at least, before the lengths are known
+MAX_READ_PER_WANTED = 300
+MIN_SENTENCES = 10  # of one length; fewer say too little
 
 Open = Callable[[str, int], Iterable[Pair]]  # the pairs of a split, at most so many
 
@@ -35,9 +35,9 @@ def by_length(
     """
     groups: dict[int, Group] = {}
     for split in splits:
-        found = fill(read(split, MOST * wanted), lengths, wanted, set(groups))
+        found = fill(read(split, MAX_READ_PER_WANTED * wanted), lengths, wanted, set(groups))
         for place, pairs in found.items():
-            if len(pairs) >= min(FEW, wanted):
+            if len(pairs) >= min(MIN_SENTENCES, wanted):
                 low = lengths[place - 1] + 1 if place else 1
                 groups[place] = Group(f"{low}–{lengths[place]}", split in trained, pairs)
     if sum(group.trained for group in groups.values()) < 2:
@@ -54,7 +54,7 @@ def fill(pairs: Iterable[Pair], lengths: Sequence[int], wanted: int, known: set[
         place = bisect_left(lengths, len(pair.source.split()))
         if place < len(lengths) and place not in known and len(found.setdefault(place, [])) < wanted:
             found[place].append(pair)
-        if seen >= ENOUGH * wanted and all(len(group) == wanted for group in found.values()):
+        if seen >= READ_PER_WANTED * wanted and all(len(group) == wanted for group in found.values()):
             break
     return found
 

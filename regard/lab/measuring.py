@@ -12,8 +12,8 @@ from regard.nn.attention import Mixer
 from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask
 
-SHORTEST = 0.15  # seconds that are measured at least, by repeating
-REPEATS = 3  # at least
+MIN_SECONDS = 0.15  # a measurement repeats until it took this long
+MIN_REPEATS = 3  # of a measurement
 
 Layer = Callable[[Tensor], Tensor]  # (B, T, D) → (B, T, D)
 
@@ -26,7 +26,7 @@ def alone(module: Mixer) -> Layer:
 def timed(layer: Layer, x: Tensor) -> tuple[float, float]:
     """Seconds of a forward pass and of the backward pass after it, the quickest of some repeats."""
     forward, backward, spent, rounds = [], [], 0.0, 0
-    while rounds < REPEATS or spent < SHORTEST:
+    while rounds < MIN_REPEATS or spent < MIN_SECONDS:
         start = clock(x.device)
         total = layer(x).sum()
         middle = clock(x.device)

@@ -22,7 +22,7 @@ from regard.training.settings import Training
 from regard.training.strategy import Alone
 from regard.training.trainer import Trainer
 
-STEPS, ROUNDS = 6, 4  # so many steps, so many times
+STEPS_PER_ROUND, ROUNDS = 6, 4  # each contestant is timed in every round
 
 
 def paces(
@@ -45,7 +45,7 @@ def paces(
         torch.manual_seed(training.seed)
         built = quicken(model.build().to(device).train())
         trainers[name] = Trainer(Run(path.parent), task, built, training, batches, Alone(), ignore)
-    chosen = [indices for _, _, indices in islice(batches.iterate(), STEPS)]
+    chosen = [indices for _, _, indices in islice(batches.iterate(), STEPS_PER_ROUND)]
     worked: dict[str, list[float]] = {name: [] for name in models}
     took: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(ROUNDS):
@@ -53,15 +53,15 @@ def paces(
             begun, work_begun = time.perf_counter(), clock(trainer.strategy.device)
             for indices in chosen:
                 trainer.step([indices])
-            worked[name].append((clock(trainer.strategy.device) - work_begun) / STEPS)
-            took[name].append((time.perf_counter() - begun) / STEPS)
+            worked[name].append((clock(trainer.strategy.device) - work_begun) / STEPS_PER_ROUND)
+            took[name].append((time.perf_counter() - begun) / STEPS_PER_ROUND)
     found = {name: min(measured) for name, measured in worked.items()}
     write_text(path, json.dumps(found, indent=2) + "\n")
     return found, max(1.0, sum(map(mean, took.values())) / sum(found.values()))
 
 
 def clock(device: torch.device) -> float:
-    """Seconds of work: on a CPU those that this process had of its threads, elsewhere those that went by."""
+    """Seconds of work: processor time on a CPU, wall-clock time elsewhere."""
     if device.type == "cpu":
         return time.process_time() / torch.get_num_threads()
     torch.accelerator.synchronize()

@@ -1,4 +1,4 @@
-"""A small task: which value did a key have, told so many tokens ago? Associative recall, after arXiv:1610.06258."""
+"""A small task: which value did a key have, some tokens ago? Associative recall, after arXiv:1610.06258."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from regard.nn.call.gathering import gathering
 from regard.training.optimisers import AdamW, scale_rates
 from regard.training.schedules import StableDecay
 
-TESTED = 2048  # rows
-CLIP = 1.0
+TEST_ROWS = 2048  # rows
+MAX_GRADIENT_NORM = 1.0
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class RecallLearner:
             loss = F.cross_entropy(self.answers(tokens).flatten(0, 1), values.flatten())
             loss = loss + extra.total()
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), MAX_GRADIENT_NORM)
         scale_rates(self.optimisers, self.schedule.factor(self.done, self.steps))
         for optimiser in self.optimisers:
             optimiser.step()
@@ -108,7 +108,7 @@ class RecallLearner:
     def by_distance(self, ends: Sequence[int]) -> list[tuple[int, int]]:
         """(right answers, questions) about tokens up to each distance, and beyond the one before it."""
         self.model.eval()
-        tokens, values, distances = self.task.draw(TESTED, torch.Generator().manual_seed(0))
+        tokens, values, distances = self.task.draw(TEST_ROWS, torch.Generator().manual_seed(0))
         found = torch.cat([self.answers(part).argmax(-1) for part in torch.split(tokens, 128)])
         right = found == values
         places = torch.bucketize(distances, torch.tensor(list(ends)))

@@ -41,7 +41,7 @@ from regard.page.records import Card, DotChart, Point, Table
 from regard.tasks.writing.alignment import align
 from regard.tasks.writing.translator import Translator
 
-REFERENCE = "additive"  # whose size the others take
+REFERENCE = "additive"  # its number of parameters is what the others are matched to
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def errors_of(trials: Sequence[Result]) -> SeedScores:
 
 
 def quickest(paces: Mapping[str, float]) -> str:
-    """How long a step takes, beside the quickest."""
+    """Says how long a step takes, relative to the quickest."""
     first, *others = sorted(paces, key=lambda name: paces[name])
     times = [f"{name} {paces[name] / paces[first]:.2f}" for name in others]
     beside = f"; it takes {listed(times)} times as long" if others else ""

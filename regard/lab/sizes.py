@@ -10,27 +10,27 @@ from regard.config import ConfigError
 from regard.models import ModelConfig
 
 Sized = Callable[[int], ModelConfig]  # a model by one number that makes it larger
-TOLERATED = 0.03  # share by which sizes may differ
-LARGEST = 1 << 14
+SIZE_TOLERANCE = 0.03  # relative difference in parameters that is allowed
+MAX_WIDTH = 1 << 14
 
 
 def parameters(config: ModelConfig) -> int:
-    """How many a model has, without making it."""
+    """The number of parameters of a model, without building it."""
     with torch.device("meta"):
         return sum(parameter.numel() for parameter in config.build().parameters())
 
 
 def matched(model: Sized, wanted: int, name: str = "a model") -> ModelConfig:
-    """The config whose number of parameters comes nearest to `wanted`; more than 3% off is refused."""
+    """The config whose number of parameters comes nearest to `wanted`; a difference of more than 3% is refused."""
     low, high = 1, 2
     while parameters(model(high)) < wanted:
         low, high = high, 2 * high
-        if high > LARGEST:
+        if high > MAX_WIDTH:
             raise ConfigError(f"{name} of {wanted:,} parameters: there is none")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if parameters(model(middle)) < wanted else (low, middle)
     best = min((model(size) for size in (low, high)), key=lambda config: abs(parameters(config) - wanted))
-    if abs(parameters(best) / wanted - 1) > TOLERATED:
+    if abs(parameters(best) / wanted - 1) > SIZE_TOLERANCE:
         raise ConfigError(f"{name} of {wanted:,} parameters: the nearest has {parameters(best):,}")
     return best

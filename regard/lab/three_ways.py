@@ -36,9 +36,9 @@ from regard.nn.stacks import Block, Stack
 from regard.page.records import Card, LineChart, Point, Series, Table
 
 RECURRENCE, CONVOLUTION, ATTENTION, KEPT = "recurrence", "convolution", "attention", "attention, weights kept"
-TOLERANCE = 5.0  # points of accuracy that may be lost
-TIMED = 5  # steps of recall that plan the rest
-LOOKED = 64  # tokens among which the reach of a layer is found
+ALLOWED_POINTS = 5.0  # a smaller loss of accuracy, in per cent, still counts as holding
+TIMED_STEPS = 5  # of recall, by which the number of steps is planned
+REACH_TOKENS = 64  # length at which the reach of a layer is measured
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,10 @@ class ThreeWays(Experiment, kind="three-ways"):
                 learner = RecallLearner(self.recall, self.model(mixer), self.learning, 100, seed=0)
                 learner.step()
                 begun = clock(torch.device("cpu"))
-                for _ in range(TIMED):
+                for _ in range(TIMED_STEPS):
                     learner.step()
-                seconds += (clock(torch.device("cpu")) - begun) / TIMED
-            steps = max(TIMED, round(60 * self.budget / self.seeds / seconds))
+                seconds += (clock(torch.device("cpu")) - begun) / TIMED_STEPS
+            steps = max(TIMED_STEPS, round(60 * self.budget / self.seeds / seconds))
             write_text(path, json.dumps({"steps": steps}) + "\n")
         return int(read_json(path)["steps"])
 
@@ -135,7 +135,7 @@ class ThreeWays(Experiment, kind="three-ways"):
             found["backward"].append(backward)
             found["kept"].append(kept_bytes(layer, x, owned))
             found["chain"].append(chain(layer(x)))
-        found["reach"] = reach(alone(module.double()), LOOKED, self.width)
+        found["reach"] = reach(alone(module.double()), REACH_TOKENS, self.width)
         return found
 
     def learnt(self, mixer: MixerConfig, seed: int, steps: int, place: Path) -> Result:
@@ -157,10 +157,10 @@ class ThreeWays(Experiment, kind="three-ways"):
         growth = {name: self.growth(one) for name, one in measured.items()}
         chance = 100 / self.recall.values
         near, far = ({name: several[place] for name, several in scores.items()} for place in (0, -1))
-        able = enough(near, chance + 2 * TOLERANCE)
+        able = enough(near, chance + 2 * ALLOWED_POINTS)
         changes = Contest({name: far[name] - near[name] for name in able}).together() if able else {}
         verdicts = {
-            name: fall(near[name].value - chance, changes[name], TOLERANCE) if name in able else "too low"
+            name: fall(near[name].value - chance, changes[name], ALLOWED_POINTS) if name in able else "too low"
             for name in scores
         }
         by_distance = [
@@ -180,7 +180,7 @@ class ThreeWays(Experiment, kind="three-ways"):
             + ".",
             *(
                 about(
-                    f"recall: {said(verdicts[n], n, TOLERANCE, 'distance')}: {changes[n].signed()} points {span}.",
+                    f"recall: {said(verdicts[n], n, ALLOWED_POINTS, 'distance')}: {changes[n].signed()} points {span}.",
                     self.seeds == 1,
                 )
                 for n in able
@@ -219,7 +219,7 @@ class ThreeWays(Experiment, kind="three-ways"):
         return f"{self.distances[-2] + 1}–{self.distances[-1]}"
 
     def growth(self, one: Result) -> tuple[float, float]:
-        """With which power of the length time and memory grow, over the longer half of the lengths."""
+        """The powers of the length with which time and memory grow, over the longer half of the lengths."""
         half = slice(len(self.lengths) // 2, None) if len(self.lengths) > 3 else slice(None)
         lengths = np.log(np.array(self.lengths[half]))
         times = np.log(np.add(one["forward"], one["backward"]))[half]
@@ -231,7 +231,7 @@ class ThreeWays(Experiment, kind="three-ways"):
         far = self.lengths[-1] - 1
         if name == RECURRENCE:
             return far
-        return 1 if one["reach"] == LOOKED - 1 else math.ceil(far / one["reach"])
+        return 1 if one["reach"] == REACH_TOKENS - 1 else math.ceil(far / one["reach"])
 
     def costs(self, measured: Mapping[str, Result], growth: Mapping[str, tuple[float, float]]) -> Table:
         longest = self.lengths[-1]

@@ -33,10 +33,13 @@ from regard.training.schedules import StableDecay
 from regard.training.session import Recipe, resume, write_recipe
 from regard.training.settings import Training
 
-SAVED, APART = 4, 50  # times while a trial trains, and so many steps apart
-FEWEST = 10  # steps of a trial
-PREPARED = 1.0  # minutes, about, for tokenizer, tokens and timing
-VALIDATED, TRANSLATED = 8.0, 0.03  # seconds, about, that a trial's validations take, and a test sentence
+SAVES_PER_TRIAL, MIN_STEPS_BETWEEN_SAVES = 4, 50  # how often a trial validates and saves
+MIN_STEPS = 10  # that a trial needs
+PREPARATION_MINUTES = 1.0  # for tokenizer, tokens and timing, about
+VALIDATION_SECONDS, SECONDS_PER_TRANSLATION = (
+    8.0,
+    0.03,
+)  # of all validations of a trial, and of a test sentence; about
 
 
 @dataclass(frozen=True)
@@ -80,12 +83,12 @@ class Translators(Experiment):
         return [split for split in ("test", "long") if split in known] or ["valid"]
 
     def held_out(self, split: str, count: int) -> Iterable[Pair]:
-        """So many pairs, without those of the validation that chose the weights."""
+        """The first `count` pairs that were not used to choose the weights."""
         skipped = self.valid if split == "valid" else 0
         return islice(self.named(split, skipped + count).pairs(), skipped, None)
 
     def measure(self, translator: Translator) -> Result:
-        """What else than translations is measured."""
+        """What is measured beside the translations."""
         return {}
 
     def minutes(self) -> float | None:
@@ -98,10 +101,10 @@ class Translators(Experiment):
     def around(self) -> float:
         """Minutes beside training: the corpus, and of each trial validating, saving and translating."""
         trials = len(self.contestants(self.pieces)) * self.seeds
-        return PREPARED + trials * (VALIDATED + self.most_tested() * TRANSLATED) / 60
+        return PREPARATION_MINUTES + trials * (VALIDATION_SECONDS + self.most_tested() * SECONDS_PER_TRANSLATION) / 60
 
     def named(self, split: str, count: int | None) -> PairData:
-        """Of the corpus, in the languages that were asked for or are its first."""
+        """The corpus in the languages asked for, or in its first pair of languages."""
         languages = self.languages or next(iter(data_set(self.data).languages), None)
         return PairData(name=self.data, languages=languages, split=split, count=count)
 
@@ -123,7 +126,7 @@ class Translators(Experiment):
 
     def planned(self, seconds: float, pace: float) -> int:
         """How many steps a trial of so many seconds has."""
-        return self.steps or max(FEWEST, round(seconds / pace))
+        return self.steps or max(MIN_STEPS, round(seconds / pace))
 
     def task(self, shared: Path) -> Translation:
         """A grammar makes no noise, so its sentences are not smoothed."""
@@ -141,13 +144,13 @@ class Translators(Experiment):
             seed=seed,
             batch_tokens=self.batch_tokens,
             max_steps=steps,
-            validate_every=max(math.ceil(steps / SAVED), APART),
+            validate_every=max(math.ceil(steps / SAVES_PER_TRIAL), MIN_STEPS_BETWEEN_SAVES),
             metric="loss",
             optimiser=MuonAndAdamW(rate=self.rate, matrix_rate=self.matrix_rate),
             schedule=StableDecay(warmup=min(50, steps // 5), decay=0.8),
             average=Exponential(decay=0.98),
-            precision="fp32",  # for all alike: whether bf16 is quicker depends on a model's size
-            processes=1,  # the same: what keeps something of every batch cannot share it out
+            precision="fp32",  # for all contestants: whether bf16 is quicker depends on a model's size
+            processes=1,  # for all contestants: a model that keeps statistics of batches cannot share a batch out
             keep_checkpoints=1,
         )
 

@@ -84,13 +84,13 @@ def look(
 
 
 def log_prob(look: Look) -> float:
-    """Of what was written, the end included, of what stands behind the masks, or of what is said of tokens."""
+    """The log-probability of the written tokens with their end, of the masked tokens, or of the tags."""
     said = look.judged if look.marks is None else look.marks
     return float(sum(np.log(max(one.probability, 1e-30)) for one in said))
 
 
 def whole_text(subject: Subject, look: Look) -> str:
-    """What was written; where words were masked, with the likeliest instead; what is said of tokens."""
+    """The written text; with the likeliest words in place of masks; or tags and answers as one text."""
     if look.marks is not None:
         return spoken(look.marks)
     if not look.masks:
@@ -127,7 +127,7 @@ def chosen_heads(subject: Subject, without: Sequence[str]) -> dict[str, set[int]
 
 @dataclass
 class Captured:
-    """What one pass showed: sides, weights and notes, and the states of which the head makes words."""
+    """What one pass showed: sides, attention weights, notes, and the hidden states that enter the head."""
 
     sides: dict[str, Side]
     seen: Seen
@@ -151,7 +151,7 @@ def capture(
     second: str | None = None,
     mask: Sequence[int] = (),
 ) -> Captured:
-    """Run a model once over an input; a translation that is not given is searched for first."""
+    """Run a model once over an input. Without a `target`, a translation is searched for first."""
     check_second(subject, second)
     if mask:
         check_masks(subject)
@@ -173,8 +173,8 @@ def capture(
 
 
 def translated(subject: Subject, text: str, target: str | None, beam: int) -> tuple[dict[str, Side], Pair]:
-    """A source with the given target or the model's own, in gold words where they are known."""
-    subject.side("source", text)  # or there is nothing to look at
+    """The source and the target, given or searched for, cut into gold words where these are known."""
+    subject.side("source", text)  # raises where the text is empty
     written = search(subject, text, beam) if target is None else given_target(subject, target)
     pair = subject.pair(text, written.text)
     if pair.target_words:
@@ -183,14 +183,14 @@ def translated(subject: Subject, text: str, target: str | None, beam: int) -> tu
 
 
 def given_target(subject: Subject, text: str) -> Side:
-    """A translation; an empty one shows how likely the model ends at once."""
+    """The side of a given translation. An empty one shows how likely the model is to end at once."""
     if is_blank(text):
         return replace(subject.written("target", []), text=text)
     return subject.side("target", text)
 
 
 def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
-    """The states (T, D) of the written side, or (T, 2, D) where it is read from either end."""
+    """The hidden states (T, D) of the written side; (T, 2, D) of a model that reads in both directions."""
     rows = [row(subject, side) for side in sides.values()]
     if isinstance(subject.model, SourceWriter):
         return subject.model.features(*rows)[0]
@@ -203,7 +203,7 @@ def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
 
 
 def behind_masks(subject: Subject, side: Side, states: Tensor, masks: Sequence[Masked]) -> Tensor:
-    """The states (T, D), at masks those by which the model finds words: it may ask for them in a stream of its own."""
+    """The states (T, D); at masks, those from which the model predicts words (in XLNet another stream)."""
     assert subject.encoder is not None
     places = torch.tensor([one.place for one in masks], device=subject.device)
     tokens = row(subject, side)
@@ -213,7 +213,7 @@ def behind_masks(subject: Subject, side: Side, states: Tensor, masks: Sequence[M
 
 
 def search(subject: Subject, text: str, beam: int) -> Side:
-    """What the translator of the same run writes with this beam: a text that it reads in parts is written in parts."""
+    """What the run's translator writes with this beam. A text that is too long is translated in parts."""
     tokenizer = subject.tokenizer
     (whole,) = readable(tokenizer, [text], subject.reads)
     found = [search_part(subject, part, beam) for part in whole.texts]
@@ -224,7 +224,7 @@ def search(subject: Subject, text: str, beam: int) -> Side:
 
 
 def search_part(subject: Subject, text: str, beam: int) -> list[int]:
-    """The tokens of the best translation; none where the likeliest is to end at once."""
+    """The tokens of the best translation; an empty list where the model ends at once."""
     assert isinstance(subject.model, SourceWriter)
     source, tokenizer = row(subject, subject.side("source", text)), subject.tokenizer
     return translate(subject.model, source, None, Decoding(beam=beam), tokenizer.start, tokenizer.end)[0][0].tokens
@@ -256,7 +256,9 @@ def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int
     if subject.head is not None:
         look.predictions, look.backward = expectations(subject, seen.written, seen.hidden, best, seen.masks or ())
         look.lens = lens(subject, seen, subject.head, [one.id for one in look.predictions])
-    if all_blocks(subject) and set(arrays) == set(subject.model.attention_names()):  # it needs them all
+    if all_blocks(subject) and set(arrays) == set(
+        subject.model.attention_names()
+    ):  # rollout needs the weights of all layers
         look.rollout, rolled = rollouts(layers, arrays)
         arrays.update(rolled)
     if seen.pair is not None and cross_layers(subject.model):
@@ -311,7 +313,7 @@ def lens(subject: Subject, seen: Captured, head: Head, chosen: Sequence[int]) ->
 def alignment(
     subject: Subject, seen: Captured, arrays: dict[str, Array], gold: Sequence[tuple[int, int]] | None
 ) -> Alignment | None:
-    """As the run's own layer reads it; None where that layer was not asked for."""
+    """The alignment as the run's recorded layer reads it; None where that layer was not captured."""
     reading, pair = subject.reading_or_usual(), seen.pair
     assert pair is not None
     if reading.layer not in arrays:

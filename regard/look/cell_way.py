@@ -22,7 +22,7 @@ def follow_cells(
 ) -> None:
     """Add the stages of reading a source token, and of the step that reads a target token.
 
-    The target is read token by token up to that one, which only the last step is watched for."""
+    Earlier target tokens are read first; only the step of the followed one is watched."""
     model = subject.model
     assert isinstance(model, RecurrentModel)
     source, target = (row(subject, seen.sides[side]) for side in ("source", "target"))
@@ -40,7 +40,7 @@ def follow_cells(
     ]
     state = model.begin(memory)
     if at:
-        _, state = model.read(target[:, :at], state)
+        model.read(target[:, :at], state)
     with watch(model, notes=[f"{PLACE}.*"]) as step:
         model.step(target[:, at : at + 1], state)
     for when in ("before", "after"):

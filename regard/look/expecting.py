@@ -23,7 +23,7 @@ def expectations(
 
 
 def one_way(subject: Subject, side: Side, logs: Tensor, best: int, masks: Sequence[Masked] = ()) -> list[Prediction]:
-    """A mask hides no special token, so an encoder is asked for none, as in filling."""
+    """An encoder never predicts special tokens: masks hide none of them in training."""
     specials = sorted(subject.tokenizer.specials) if isinstance(subject.model, EncoderModel) else []
     barred = torch.tensor(specials, dtype=torch.long, device=logs.device)
     found = []
@@ -34,7 +34,7 @@ def one_way(subject: Subject, side: Side, logs: Tensor, best: int, masks: Sequen
 
 
 def both_ways(subject: Subject, side: Side, logs: Tensor, best: int) -> tuple[list[Prediction], list[Prediction]]:
-    """Nothing stands before the first token, and nothing behind the last: each direction expects one less."""
+    """The first token has nothing before it and the last nothing behind it: each direction predicts one token less."""
     ahead, back = logs[:-1, 0], logs[1:, 1]
     return (
         [prediction(subject, place, side.ids[place], row, best) for place, row in enumerate(ahead, 1)],
@@ -43,7 +43,7 @@ def both_ways(subject: Subject, side: Side, logs: Tensor, best: int) -> tuple[li
 
 
 def follows(subject: Subject, side: Side, masks: Sequence[Masked] = ()) -> list[int | None]:
-    """The token that stands after each place (in it, for an encoder); None where it is for the model to say."""
+    """The token after each place (at it, for an encoder); None where nothing is given and the model chooses."""
     if isinstance(subject.model, EncoderModel):
         behind = {one.place: one.id for one in masks}
         return [behind.get(place, i) for place, i in enumerate(side.ids)]
@@ -52,7 +52,7 @@ def follows(subject: Subject, side: Side, masks: Sequence[Masked] = ()) -> list[
 
 
 def prediction(subject: Subject, place: int, given: int | None, row: Tensor, best: int) -> Prediction:
-    """Of the token that is given, or else of the likeliest, by the log-probabilities (V,) of all."""
+    """The prediction of the given token, or of the likeliest, from the log-probabilities (V,)."""
     values, ids = row.topk(min(max(best, 1), len(row)))
     choices = [
         Choice(subject.tokenizer.token(i), i, value)

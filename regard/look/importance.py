@@ -36,7 +36,7 @@ def importance(subject: Subject, look: Look) -> dict[str, list[float]]:
 
 
 def log_prob_without(subject: Subject, look: Look, off: dict[str, set[int]]) -> float:
-    """Of what the look shows as written, with these heads silent."""
+    """The log-probability of what the look shows as written, with these heads silent."""
     head = subject.head
     if head is None:
         raise Error("a model without an output layer gives no probabilities to lose")

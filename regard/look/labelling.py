@@ -13,7 +13,7 @@ from regard.data.sentences import sentence_spans
 from regard.look.parts import Array, Changes, Layer, Score, Side, Verdict
 from regard.look.records import POOLED_SENTENCES, POOLED_WORDS, SHARES, Look
 from regard.look.rollout import all_blocks, rollouts
-from regard.look.subject import LONGEST, Subject
+from regard.look.subject import MAX_LOOKED_TOKENS, Subject
 from regard.look.texts import given, read_texts, words_in
 from regard.models.hierarchical import SENTENCES
 from regard.nn.call.watch import Seen, silenced, watch
@@ -67,12 +67,12 @@ def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, li
 
 
 def told(verdicts: Sequence[Verdict], score: Score | None) -> str:
-    """What came of it: a label, or a score."""
+    """The verdict as text: the likeliest label, or the score."""
     return verdicts[0].label if score is None else f"{score.value:.2f}"
 
 
 def changed(now: Sequence[Verdict], score: Score | None, before: Sequence[Verdict], other: Score | None) -> Changes:
-    """By the probability of the label that is given now, where there are labels."""
+    """How the verdict changed; of labels, by the probability of the one given now."""
     texts = (told(now, score), told(before, other))
     if score is not None:
         return Changes(*texts, None, None)
@@ -98,7 +98,7 @@ def share_out(subject: Subject, look: Look) -> None:
 
 
 def pooled_shares(subject: Subject, look: Look) -> Array | None:
-    """(T,): how much the state of each token counts in the vector; None where nothing tells."""
+    """(T,): how much the state of each token counts in the vector; None where no attention tells it."""
     if POOLED_WORDS in look.arrays:
         weights = look.arrays[POOLED_WORDS][0]  # (sentences or 1, T)
         if POOLED_SENTENCES in look.arrays:
@@ -110,7 +110,7 @@ def pooled_shares(subject: Subject, look: Look) -> Array | None:
 
 
 def described_layer(subject: Subject, name: str, heads: int) -> Layer:
-    """A pool's rows are sentences or the label that comes of it all; other layers go from words to words."""
+    """The rows of a pooling layer are sentences or the label; those of other layers are words."""
     stack, index, role = name.split(".")
     rows, columns = "text", "text"
     if name == SENTENCES:
@@ -125,7 +125,7 @@ def read(subject: Subject, text: str, second: str | None) -> tuple[Side, list[st
     where it judges pairs."""
     if len(given(subject, text, second)) > 1:
         return read_texts(subject, text, second)[0], [], ""
-    most = min(subject.most or LONGEST, subject.model.longest or LONGEST)
+    most = min(subject.most or MAX_LOOKED_TOKENS, subject.model.longest or MAX_LOOKED_TOKENS)
     if subject.whole:
         return read_framed(subject, text, most)
     ids: list[int] = []
@@ -148,7 +148,7 @@ def read(subject: Subject, text: str, second: str | None) -> tuple[Side, list[st
 
 
 def read_framed(subject: Subject, text: str, most: int) -> tuple[Side, list[str], str]:
-    """The same with start and end, and no mark between sentences."""
+    """The tokens between start and end, without the marks between sentences."""
     pieces = subject.tokenizer.pieces(text)
     read = pieces[: most - 2]
     end = len(text) if len(read) == len(pieces) else read[-1][2]

@@ -15,7 +15,7 @@ ANSWER, NO_ANSWER = "answer", "no answer"
 
 
 def marks(subject: Subject, side: Side) -> list[Mark] | None:
-    """None where a model says nothing of single tokens."""
+    """The marks of a tagger or answerer; None of any other model."""
     if not isinstance(subject.model, TokenLabeller) or subject.task not in ("answer", "tag"):
         return None
     tokens, segments = torch.tensor([side.ids], device=subject.device), subject.segments(side)
@@ -25,7 +25,7 @@ def marks(subject: Subject, side: Side) -> list[Mark] | None:
 
 
 def tags(subject: Subject, side: Side, logits: Tensor) -> list[Mark]:
-    """Of each word by its first piece."""
+    """The tag of each word, which its first piece decides."""
     before, found = len(subject.tokenizer.around[0]), spelt(subject.tokenizer, side.words)
     firsts = [before + place for place in found.firsts]
     ends = [*firsts[1:], before + len(found.ids)]
@@ -35,7 +35,7 @@ def tags(subject: Subject, side: Side, logits: Tensor) -> list[Mark]:
 
 
 def answer(subject: Subject, side: Side, logits: Tensor) -> Mark:
-    """The likeliest span of the second text, or that none is likelier."""
+    """The likeliest span of the second text, or "no answer" where that is likelier."""
     offset = side.text_of.index(1)
     pieces = subject.tokenizer.pieces(side.texts[1])
     nowhere = len(side.ids) - 1 if subject.tokenizer.closes else 0
@@ -48,7 +48,7 @@ def answer(subject: Subject, side: Side, logits: Tensor) -> Mark:
 
 
 def spoken(marked: list[Mark]) -> str:
-    """All of it as one text: the answer, or words with their tags."""
+    """All marks as one text: the answer, or words with their tags."""
     if marked and marked[0].label in (ANSWER, NO_ANSWER):
         return marked[0].text or NO_ANSWER
     return " ".join(f"{one.text}/{one.label}" for one in marked)

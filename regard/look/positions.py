@@ -18,8 +18,8 @@ from regard.nn.init import Xavier
 from regard.nn.positions import Position, PositionConfig
 from regard.nn.positions.base import HeadDims
 
-SEED = 1  # of schemes that learn: they are shown as training finds them
-LONGEST, WIDEST, MOST_HEADS = 512, 512, 32
+SEED = 1  # learnt schemes are shown as they are initialised
+MAX_LENGTH, MAX_WIDTH, MAX_HEADS = 512, 512, 32
 
 
 def schemes() -> dict[str, type[PositionConfig]]:
@@ -38,7 +38,7 @@ def picture(kind: str, length: int = 64, width: int = 64, heads: int = 4) -> Pos
     known = schemes()
     if kind not in known:
         raise Error(f"there is no position scheme {kind!r}: {nearest(kind, known)}")
-    for name, value, most in (("length", length, LONGEST), ("width", width, WIDEST), ("heads", heads, MOST_HEADS)):
+    for name, value, most in (("length", length, MAX_LENGTH), ("width", width, MAX_WIDTH), ("heads", heads, MAX_HEADS)):
         if not 1 <= value <= most:
             raise Error(f"{name} {value} is not between 1 and {most}")
     with torch.random.fork_rng():

@@ -177,7 +177,7 @@ class Look(Record):
         return Reader(map_.name, head, [label(side, group, words) for group in groups], merged)
 
     def salient(self) -> list[tuple[str, float]]:
-        """The words of a classified text with their shares of the attention that became its vector, the largest first:
+        """The words of a classified text with their shares of the pooling attention, the largest first:
         a word's share of its sentence times the sentence's share, or what attention rollout says of an encoder. Empty
         where nothing attends to words."""
         if SHARES not in self.arrays:
@@ -219,7 +219,7 @@ def _predictions(plain: Sequence[Mapping[str, Any]]) -> list[Prediction]:
 
 
 def _alignment(plain: Mapping[str, Any]) -> Alignment:
-    """JSON has lists where links are pairs."""
+    """From JSON, which has lists in place of pairs."""
     gold = None if plain["gold"] is None else [(s, t) for s, t in plain["gold"]]
     return Alignment(**{**plain, "links": [(s, t) for s, t in plain["links"]], "gold": gold})
 
@@ -272,7 +272,7 @@ def label(side: Side, places: Sequence[int], words: bool) -> str:
 
 
 def in_words(side: Side) -> list[list[int]]:
-    """The tokens of each word; what belongs to none stands by itself."""
+    """The tokens of each word; a token of no word is a group by itself."""
     groups: list[list[int]] = []
     for place, word in enumerate(side.word_of):
         if word is not None and place and side.word_of[place - 1] == word:
@@ -283,7 +283,7 @@ def in_words(side: Side) -> list[list[int]]:
 
 
 def merged(weights: Array, rows: Array, columns: Array) -> Array:
-    """(T, S) tokens → words, given who belongs to whom: a word's rows are averaged, its columns added."""
+    """(T, S) tokens → words: the rows of a word are averaged, its columns added."""
     averaged = rows / np.maximum(rows.sum(1, keepdims=True), 1)
     return np.asarray(averaged @ weights @ columns.T, dtype=np.float32)
 

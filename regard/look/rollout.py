@@ -12,7 +12,7 @@ from regard.nn.stacks import StackLayers
 
 
 def all_blocks(subject: Subject) -> bool:
-    """Whether a residual stream carries tokens through all layers, as recurrent ones have none."""
+    """Whether every layer is a block with a residual stream; recurrent layers have none."""
     return all(isinstance(getattr(subject.body, stack, None), StackLayers) for stack in subject.stacks.values())
 
 
@@ -49,7 +49,7 @@ def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Ro
 
 
 def halved(weights: Array) -> Array:
-    """Half of the residual stream, half of attention."""
+    """Half the identity of the residual stream, half the attention weights."""
     return np.asarray(0.5 * np.eye(len(weights), dtype=np.float32) + 0.5 * weights)
 
 

@@ -34,7 +34,7 @@ from regard.models import (
 from regard.models.encoder import own_segments
 from regard.nn.heads import Head
 
-LONGEST = 1024  # tokens of a side that are looked at, unless the model reads fewer
+MAX_LOOKED_TOKENS = 1024  # of a side, unless the model reads fewer
 
 
 @dataclass
@@ -94,13 +94,13 @@ class Subject:
 
     @property
     def head(self) -> Head | None:
-        """What tells tokens, where it has that."""
+        """The output head over tokens, where the model has one."""
         head = getattr(self.model, "head", None)
         return head if isinstance(head, Head) else None
 
     @property
     def body(self) -> Model:
-        """What holds the stacks: the reader, where that is shown, else the model."""
+        """The module that holds the stacks: the reader where that is shown, else the model."""
         return self.reader or self.model
 
     @property
@@ -115,8 +115,8 @@ class Subject:
 
     @property
     def reads(self) -> int:
-        """The tokens of a source that a translator reads at once, beside its end."""
-        most = self.most or LONGEST
+        """How many source tokens a translator reads at once, without the end token."""
+        most = self.most or MAX_LOOKED_TOKENS
         return min(most, self.model.longest or most) - 1
 
     @property
@@ -182,7 +182,7 @@ class Subject:
         before = [] if bare else [self.tokenizer.start]
         after = [self.tokenizer.end] if name == "source" else []
         whole = [*before, *ids, *after]
-        longest = min(self.model.longest or LONGEST, LONGEST)
+        longest = min(self.model.longest or MAX_LOOKED_TOKENS, MAX_LOOKED_TOKENS)
         if len(whole) > longest:
             raise Error(f"the {name} has {len(whole)} tokens with its specials; at most {longest} can be looked at")
         words = list(words_in(text) if words is None else words)
@@ -197,7 +197,7 @@ class Subject:
         )
 
     def pair(self, source: str, target: str) -> Pair:
-        """With its gold links, where they are known."""
+        """The pair, with gold links where these are known."""
         return self.known.get((source, target), Pair(source, target))
 
     def reading_or_usual(self) -> Reading:

@@ -11,7 +11,7 @@ from regard.data import tagged
 from regard.data.tokenizers import MASKED
 from regard.errors import Error
 from regard.look.parts import Masked, Side
-from regard.look.subject import LONGEST, Subject
+from regard.look.subject import MAX_LOOKED_TOKENS, Subject
 from regard.models import EncoderModel
 
 Pieces = Sequence[tuple[int, int, int]]  # id, start, end in the text
@@ -107,7 +107,7 @@ def framed(subject: Subject, lengths: Sequence[int]) -> list[int]:
     else:
         first, second = range(-count, -lengths[1]), range(-lengths[1], 0)
         frame = subject.tokenizer.paired(first, second, subject.segmented)[0]
-    longest = min(subject.most or LONGEST, subject.model.longest or LONGEST, LONGEST)
+    longest = min(subject.most or MAX_LOOKED_TOKENS, subject.model.longest or MAX_LOOKED_TOKENS, MAX_LOOKED_TOKENS)
     if len(frame) > longest:
         names = " and the ".join(subject.roles.names[: len(lengths)])
         raise Error(
@@ -147,13 +147,13 @@ def places_of(word_of: Sequence[int | None], word: int) -> list[int]:
 
 
 def hidden_pieces(spelt: Sequence[str], word_of: Sequence[int | None], word: int) -> list[int]:
-    """The pieces of a word that a mask hides: all but the marks around it."""
+    """The pieces of a word that a mask hides: all but the punctuation around it."""
     own = places_of(word_of, word)
     return [i for i in own if any(letter.isalnum() for letter in spelt[i])] or own
 
 
 def veiled(subject: Subject, pieces: Sequence[str | int]) -> str:
-    """A word as it is read: one mask for all that is hidden of it, which here are numbers, and the marks around it."""
+    """The pieces of a word with one mask in place of those that are hidden; punctuation around it stays."""
     assert subject.tokenizer.mask is not None
     name = subject.tokenizer.token(subject.tokenizer.mask)
     shown = [name if isinstance(piece, int) else piece for piece in pieces]

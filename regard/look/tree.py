@@ -31,7 +31,7 @@ def beam_tree(subject: Subject, text: str, search: Decoding) -> Tree:
 
 
 def token_log_probs(subject: Subject, source: torch.Tensor, rows: Sequence[Sequence[int]]) -> list[list[float]]:
-    """Of each token of each row, as the model writes it after those before."""
+    """The log-probability of each token of each row, given the tokens before it."""
     model = subject.model
     assert isinstance(model, SourceWriter)
     start = subject.tokenizer.start

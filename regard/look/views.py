@@ -14,7 +14,7 @@ POOL = "pool"  # the stack whose maps are shown in the text itself
 
 
 def views(subject: Subject, layers: Sequence[Layer]) -> list[View]:
-    """Of a model with these attention layers; none of one that cannot be looked at."""
+    """The views of a model with these attention layers; none where it cannot be looked at."""
     try:
         subject.stacks  # noqa: B018
     except Error:
@@ -30,7 +30,7 @@ def views(subject: Subject, layers: Sequence[Layer]) -> list[View]:
 
 
 def used(subject: Subject) -> tuple[str, str]:
-    """What using the model is called, and what draws it."""
+    """The title of the view that uses the model, and what draws it."""
     if isinstance(subject.model, SourceWriter):
         return "Translate", "sentence"
     if isinstance(subject.model, TextWriter):

@@ -16,8 +16,8 @@ from regard.models import TextLabeller
 from regard.models.recurrent import RecurrentModel
 from regard.nn.stacks import StackLayers
 
-SHOWN = 20  # of the likeliest tokens at the end
-NOTES = ("embedding", "*coder.*")  # all that is noted on the way
+SHOWN_LOGITS = 20  # the highest ones
+NOTES = ("embedding", "*coder.*")  # what models note of embeddings, streams and attention
 
 
 @torch.no_grad()
@@ -57,7 +57,7 @@ def has_way(subject: Subject) -> bool:
 
 
 def counted(place: int, length: int, side: str) -> int:
-    """From the end where it is negative."""
+    """The place from the start; a negative one counts from the end."""
     if not -length <= place < length:
         raise Error(f"place {place} is not one of the {length} tokens of the {side}, which count from 0")
     return place % length
@@ -129,6 +129,6 @@ def expected(subject: Subject, seen: Captured, place: int) -> Logits | None:
     if subject.head is None:
         return None
     logits = subject.head.logits(seen.hidden[place]).float()
-    values, ids = logits.topk(min(SHOWN, len(logits)))
+    values, ids = logits.topk(min(SHOWN_LOGITS, len(logits)))
     tokens = [subject.tokenizer.token(i) for i in ids.tolist()]
     return Logits(tokens, values.tolist(), float(logits.logsumexp(-1)))

@@ -11,7 +11,7 @@ from regard.page.records import BarChart, DotChart, LineChart, Point, Series
 from regard.page.svg import COLOURS, drawing, ticks
 
 MORE = (*COLOURS, "#7f7f7f", "#8c564b", "#9467bd", "#17becf")
-STYLE = (  # of a drawing that stands alone; in a page, the page's own
+STYLE = (  # of a drawing in a file of its own; in a page, the page's style applies
     "text{fill:#1d2330;font:12px system-ui,sans-serif}.tick{fill:#667085;font-size:11px}"
     "line.grid{stroke:#e3e6ec}.paper{fill:#fdfdfc}.title{font-weight:600}"
     "@media(prefers-color-scheme:dark){text{fill:#e8eaf0}.tick{fill:#98a2b3}line.grid{stroke:#2c323d}"
@@ -20,7 +20,7 @@ STYLE = (  # of a drawing that stands alone; in a page, the page's own
 REFERENCE = "#98a2b3"
 WIDTH, HEIGHT = 460.0, 260.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 14.0, 12.0, 36.0
-MAX_DOTS = 80  # points of a curve that are drawn each as a dot
+MAX_DOTS = 80  # a longer curve has no dots
 
 
 @dataclass(frozen=True)
@@ -236,5 +236,5 @@ def sheet(panels: Sequence[tuple[str, str]], columns: int = 2) -> str:
 
 
 def _height(svg: str) -> float:
-    """Of a drawing, as its view box tells."""
+    """The height of a drawing, from its view box."""
     return float(svg.split('viewBox="', 1)[1].split('"', 1)[0].split()[3])

@@ -82,7 +82,7 @@ def page(title: str, lead: str, elements: Sequence[Element]) -> str:
 
 
 def html(elements: Sequence[Element]) -> str:
-    """Elements one after the other; what has nothing to show becomes an empty text."""
+    """HTML of elements one after the other; empty where none of them has anything to show."""
     return "".join(markup(element) for element in elements)
 
 

@@ -7,7 +7,7 @@ from html import escape
 
 from regard.page.records import ReadingSteps, WordMatrix
 
-RED = "#c8102e"  # of the word that is read
+RED = "#c8102e"  # of the current word
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, for every eye
 
 
@@ -58,7 +58,7 @@ def word_matrix(matrix: WordMatrix) -> str:
 
 
 def reading_steps(steps: ReadingSteps) -> str:
-    """The current word is red; those before it are the darker behind, the more it looks at them, beside the most."""
+    """The current word is red; the more it looks at an earlier word, the darker the ground behind that word."""
     words, weights = steps.words, steps.weights
     line, gap, letter = 26, 8, 7.4
     lefts = [4.0]

@@ -44,7 +44,7 @@ class Access:
         await (refusal or self.app)(scope, receive, send)
 
     def named(self, headers: Mapping[str, str]) -> RefusalError | None:
-        """Whether it was asked under a name of this machine's own."""
+        """Whether the request names this machine as its host."""
         host = host_of(f"//{headers.get('host', '')}")
         if host is not None and is_loopback(host):
             return None

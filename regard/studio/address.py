@@ -8,7 +8,7 @@ import socket
 from regard.errors import Error
 
 BACKLOG = 1024
-ELSEWHERE = "192.0.2.1"  # an address of nobody's, from RFC 5737: asking for the way to it sends nothing
+UNUSED_ADDRESS = "192.0.2.1"  # for documentation, RFC 5737: looking up the route to it sends nothing
 
 
 def is_loopback(host: str) -> bool:
@@ -51,7 +51,7 @@ def own_address() -> str:
     """The address under which others reach this machine, or its name."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect((ELSEWHERE, 9))
+            probe.connect((UNUSED_ADDRESS, 9))
             return str(probe.getsockname()[0])
         except OSError:
             return socket.gethostname()

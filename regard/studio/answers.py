@@ -32,7 +32,7 @@ WHY = {
 }
 ALWAYS = (401, 403, 408, 413)
 RETRY = {"Retry-After": {"description": "seconds", "required": True, "schema": {"type": "integer", "minimum": 1}}}
-COMPUTED = (409, 422, 429, 503)  # of whatever torch computes
+COMPUTED = (409, 422, 429, 503)  # statuses of routes on which torch computes
 Responses = dict[int | str, dict[str, Any]]
 
 
@@ -45,7 +45,7 @@ def problems(*statuses: int) -> Responses:
 
 
 def either(model: type[BaseModel], *statuses: int) -> Responses:
-    """As `problems`, of an operation that answers with a record in one of its two forms."""
+    """The responses of a route that answers with a record, as JSON or in binary form."""
     binary = {"schema": {"type": "string", "format": "binary"}}
     return {
         200: {
@@ -85,5 +85,5 @@ def form(request: Request, limits: Limits) -> Form:
 def written(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except ValueError:  # some number is none
+    except ValueError:  # NaN or infinity
         return json.dumps(tidy(value), ensure_ascii=False)

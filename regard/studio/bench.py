@@ -22,12 +22,12 @@ from regard.studio.stopping import StoppedError, Stopper
 T = TypeVar("T")
 Work = Callable[[Stopper], T]
 Emit = Callable[[Any], None]
-LONGEST_WAIT = 60  # seconds that Retry-After asks for at most
-LEFT = 499  # nginx's status for a client that has gone; nobody reads it
+MAX_RETRY_AFTER_SECONDS = 60  # at most
+CLIENT_CLOSED_REQUEST = 499  # nginx's status where the client has disconnected
 
 
 class BusyError(RefusalError):
-    """Nobody has time for more."""
+    """All workers are busy and the queue is full."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(429, f"the studio is busy; ask again in {seconds} s", {"Retry-After": str(seconds)})
@@ -41,7 +41,7 @@ class Job:
         self.leaving: asyncio.Future[None] | None = None
 
     def stop_after(self, leaving: asyncio.Future[None]) -> None:
-        """Stop once this is over; it is kept, since asyncio does not keep it."""
+        """Stop once this future is done. It is stored here because asyncio holds no reference to it."""
         self.leaving = leaving
         leaving.add_done_callback(lambda _: self.stop())
 
@@ -62,7 +62,7 @@ class Bench:
         self.pool = ThreadPoolExecutor(limits.workers, "studio", initializer=single_threaded)
         self.lock = threading.Lock()
         self.jobs: set[Job] = set()
-        self.typical = 1.0  # seconds of a piece of work, for those who are turned away
+        self.typical = 1.0  # seconds of a job, from which Retry-After is estimated
 
     async def run(self, request: Request, work: Work[T]) -> T:
         """What `work` gives."""
@@ -89,11 +89,11 @@ class Bench:
         for future in awaited:
             future.cancel()
         if leaving in done:
-            raise RefusalError(LEFT, "the client has left")
+            raise RefusalError(CLIENT_CLOSED_REQUEST, "the client has left")
         raise self.busy() if waited else self.too_long()
 
     async def stream(self, request: Request, work: Callable[[Stopper, Emit], None]) -> AsyncIterator[Any]:
-        """What `work` emits, as it comes; to be turned away or a first mistake comes before anything is returned."""
+        """What `work` emits, as it comes. A refusal or an error before the first item is raised, not streamed."""
         loop, items = asyncio.get_running_loop(), asyncio.Queue[Any]()
         over = object()
 
@@ -111,7 +111,7 @@ class Bench:
         first, ended = asyncio.ensure_future(items.get()), asyncio.wrap_future(job.future)
         ended.add_done_callback(
             lambda future: future.cancelled() or future.exception()
-        )  # nobody may be left to hear it
+        )  # so that asyncio does not warn of an exception that nobody fetched
         await self.watch(request, job, first, ended)
         if ended.done() or first.result() is over:
             try:
@@ -119,7 +119,7 @@ class Bench:
             except Exception:
                 first.cancel()
                 raise
-        job.stop_after(asyncio.ensure_future(gone(request)))  # whether or not anyone begins to read
+        job.stop_after(asyncio.ensure_future(gone(request)))  # even if the client never begins to read
 
         async def rest() -> AsyncIterator[Any]:
             item = await first
@@ -135,7 +135,7 @@ class Bench:
         stopper = Stopper(self.limits.seconds)
 
         def guarded() -> Any:
-            if not stopper.left:  # it has only waited
+            if not stopper.left:  # its time went by in the queue
                 raise self.busy()
             start = time.monotonic()
             try:
@@ -158,7 +158,7 @@ class Bench:
     def busy(self) -> BusyError:
         """With the time in which half of the queue should be done."""
         wait = self.typical * self.limits.queue / self.limits.workers / 2
-        return BusyError(min(max(math.ceil(wait), 1), LONGEST_WAIT))
+        return BusyError(min(max(math.ceil(wait), 1), MAX_RETRY_AFTER_SECONDS))
 
     def too_long(self) -> RefusalError:
         return RefusalError(503, f"stopped after the {self.limits.seconds:g} seconds that a request may take")

@@ -28,7 +28,7 @@ class Bodies:
             return await late(scope, receive, send)
         except RefusalError as refusal:
             return await refusal(scope, receive, send)
-        if body is None:  # whoever asked has left
+        if body is None:  # the client has disconnected
             return
         given = False
 
@@ -60,6 +60,6 @@ class Bodies:
 
 
 def told(headers: Headers) -> int:
-    """How long the body is said to be."""
+    """The length that the header tells."""
     length = headers.get("content-length", "")
     return int(length[:20]) if length.isascii() and length.isdecimal() else 0

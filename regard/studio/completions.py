@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from pydantic import Field, field_validator, model_validator
 
 from regard.studio.errors import RefusalError
-from regard.studio.schemas import LARGEST, TEXT, TEXTS, TOKENS, RunName, Strict, Text
+from regard.studio.schemas import MAX_INTEGER, MAX_TEXT_LETTERS, MAX_TEXTS, MAX_TOKENS, RunName, Strict, Text
 
 if TYPE_CHECKING:
     from regard.decoding import Decoding
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from regard.studio.shelf import Loaded
     from regard.tasks.language.continuations import Piece
 
-MOST, STOPS, LIKELIEST = 16, 4, 5  # samples of a prompt; stop strings; alternatives that are told
-NEUTRAL: dict[str, tuple[Any, ...]] = {  # what is not done here may be sent where it asks for nothing
+MAX_SAMPLES, MAX_STOP_STRINGS, MAX_ALTERNATIVES = (
+    16,
+    4,
+    5,
+)  # of a prompt; of a request; of a token
+NEUTRAL: dict[str, tuple[Any, ...]] = {  # options that are not supported, with the values that change nothing
     "suffix": (None, ""),
     "logit_bias": (None, {}),
     "presence_penalty": (None, 0),
@@ -27,11 +31,11 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {  # what is not done here may be sent whe
 }
 
 
-Ids = Annotated[list[int], Field(max_length=TEXT)]  # the tokens of a prompt
+Ids = Annotated[list[int], Field(max_length=MAX_TEXT_LETTERS)]  # the tokens of a prompt
 
 
 class StreamOptions(Strict):
-    """Of a stream: whether a last part counts the tokens."""
+    """Options of a stream: whether its last part counts the tokens."""
 
     include_usage: bool = False
     include_obfuscation: bool = False
@@ -42,14 +46,14 @@ class CompletionRequest(Strict):
 
     model: RunName
     prompt: Text | Ids | list[Text] | list[Ids] = ""
-    max_tokens: int | None = Field(default=16, ge=0, le=TOKENS)
+    max_tokens: int | None = Field(default=16, ge=0, le=MAX_TOKENS)
     temperature: float | None = Field(default=1.0, ge=0, le=100)
     top_p: float | None = Field(default=1.0, gt=0, le=1)
-    n: int | None = Field(default=1, ge=1, le=MOST)
+    n: int | None = Field(default=1, ge=1, le=MAX_SAMPLES)
     stop: Text | list[Text] | None = None
-    seed: int | None = Field(default=None, ge=0, le=LARGEST)
+    seed: int | None = Field(default=None, ge=0, le=MAX_INTEGER)
     echo: bool | None = False
-    logprobs: int | None = Field(default=None, ge=0, le=LIKELIEST)
+    logprobs: int | None = Field(default=None, ge=0, le=MAX_ALTERNATIVES)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     best_of: int | None = None
@@ -58,7 +62,7 @@ class CompletionRequest(Strict):
     logit_bias: Any = None
     presence_penalty: Any = None
     frequency_penalty: Any = None
-    top_k: int = Field(default=0, ge=0, le=LARGEST)
+    top_k: int = Field(default=0, ge=0, le=MAX_INTEGER)
     min_p: float = Field(default=0.0, ge=0, le=1)
     repetition_penalty: float = Field(default=1.0, gt=0, le=100)
 
@@ -69,8 +73,8 @@ class CompletionRequest(Strict):
             return value
         if not isinstance(value, list) or not all(map(is_prompt, value)) or len(set(map(type, value))) > 1:
             raise ValueError("it takes a text, the numbers of its tokens, or a list of either")
-        if not 1 <= len(value) <= TEXTS:
-            raise ValueError(f"a list of {len(value)} prompts is not allowed; it takes 1 to {TEXTS}")
+        if not 1 <= len(value) <= MAX_TEXTS:
+            raise ValueError(f"a list of {len(value)} prompts is not allowed; it takes 1 to {MAX_TEXTS}")
         return value
 
     @model_validator(mode="after")
@@ -80,8 +84,8 @@ class CompletionRequest(Strict):
                 raise ValueError(f"{name} is not supported here; leave it out")
         if self.best_of not in (None, self.samples):
             raise ValueError(f"best_of {self.best_of} is not supported here; leave it out, or ask for as many as n")
-        if len(self.stops) > STOPS or not all(self.stops):
-            raise ValueError(f"stop takes at most {STOPS} texts, and none that is empty")
+        if len(self.stops) > MAX_STOP_STRINGS or not all(self.stops):
+            raise ValueError(f"stop takes at most {MAX_STOP_STRINGS} texts, and none that is empty")
         return self
 
     @property
@@ -136,7 +140,9 @@ class Completion:
             raise RefusalError(409, f"{asked.model} does not write on from a prompt; take a language model")
         self.writer, self.prefixes, self.asked = loaded.writer, loaded.prefixes, asked
         self.head = {"id": f"cmpl-{secrets.token_hex(12)}", "object": "text_completion", "created": int(time.time())}
-        self.rows = [self.writer.read(prompt, "refuse") for prompt in asked.prompts]  # or all of it is refused
+        self.rows = [
+            self.writer.read(prompt, "refuse") for prompt in asked.prompts
+        ]  # one prompt that is too long refuses the request
         self.read = sum(len(self.writer.tokens(prompt)) for prompt in asked.prompts)
         self.written = 0
 
@@ -170,7 +176,7 @@ class Completion:
                     yield choice(first + sample, piece.text, scores, finish_reason(piece))
 
     def pieces(self, row: list[int]) -> Iterator[Piece]:
-        """Of one prompt, which goes on from what was read before."""
+        """The choices of one prompt. What an earlier prompt began with is not read again."""
         from regard.decoding.stream import Writing
         from regard.tasks.language.continuations import pieces
 
@@ -188,7 +194,7 @@ class Completion:
         return pieces(writing, self.writer.sheets([row], search, self.asked.stops, self.asked.most))
 
     def prompt_scores(self, prompt: str | list[int]) -> dict[str, Any] | None:
-        """Of a prompt that is echoed."""
+        """The log-probabilities of an echoed prompt."""
         if self.asked.logprobs is None:
             return None
         found = self.scores(self.writer.judged(self.writer.tokens(prompt), self.asked.logprobs), 0)

@@ -32,7 +32,7 @@ class RefusalError(Exception):
 
     @property
     def told(self) -> str:
-        """What was sent is quoted in sentences, and may hold what cannot be written as UTF-8."""
+        """A sentence may quote what was sent, which may not be valid UTF-8."""
         return self.sentence.encode("utf-8", "backslashreplace").decode()
 
     def as_openai(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def handle_errors(app: FastAPI) -> None:
 
 
 def bug(error: Exception) -> RefusalError:
-    """A mistake of the program's: whatever is no `regard.Error`."""
+    """A bug: any exception that is not a `regard.Error`."""
     return RefusalError(500, f"the studio made a mistake ({type(error).__name__}); its log says where")
 
 

@@ -21,7 +21,7 @@ from regard.studio.studio import Studio
 if TYPE_CHECKING:
     from regard.look import Subject
 
-LONGEST, WIDEST, MOST_HEADS = 512, 512, 32  # of a picture of positions
+MAX_LENGTH, MAX_WIDTH, MAX_HEADS = 512, 512, 32  # of a picture of positions
 
 
 def look_routes(studio: Studio) -> APIRouter:
@@ -77,9 +77,9 @@ def look_routes(studio: Studio) -> APIRouter:
     async def scheme(
         request: Request,
         kind: Annotated[str, Path(min_length=1, max_length=100)],
-        length: Annotated[int, Query(ge=1, le=LONGEST)] = 64,
-        width: Annotated[int, Query(ge=1, le=WIDEST)] = 64,
-        heads: Annotated[int, Query(ge=1, le=MOST_HEADS)] = 4,
+        length: Annotated[int, Query(ge=1, le=MAX_LENGTH)] = 64,
+        width: Annotated[int, Query(ge=1, le=MAX_WIDTH)] = 64,
+        heads: Annotated[int, Query(ge=1, le=MAX_HEADS)] = 4,
     ) -> Response:
         """One of them as an image, and as what it adds to the score of each pair of places."""
         write = form(request, studio.limits)
@@ -114,14 +114,14 @@ def check_size(
     Maps grow with the square of the length.
     """
     from regard.data.sentences import sentence_spans
-    from regard.look.subject import LONGEST
+    from regard.look.subject import MAX_LOOKED_TOKENS
 
     def length(text: str) -> int:
-        return min(len(subject.tokenizer.encode([text])[0]) + 1, LONGEST)
+        return min(len(subject.tokenizer.encode([text])[0]) + 1, MAX_LOOKED_TOKENS)
 
-    source = min(length(text) + (0 if second is None else length(second) + 2), LONGEST)
+    source = min(length(text) + (0 if second is None else length(second) + 2), MAX_LOOKED_TOKENS)
     sides = {"source": source, "text": source}
-    sides["target"] = min(2 * source + 20, LONGEST) if target is None else length(target)
+    sides["target"] = min(2 * source + 20, MAX_LOOKED_TOKENS) if target is None else length(target)
     sides |= {"label": 1, "sentences": min(len(sentence_spans(text)), source)}
     layers = layers_of(subject)
     chosen = [

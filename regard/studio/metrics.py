@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 Record = dict[str, Any]
-BLOCK = 1 << 16
-FARTHEST = 1 << 22  # bytes from the end in which the newest validation is looked for
-MOST_READ = 1 << 25  # bytes that are read at once
-MOST_TOLD = 1000  # records that are told at once
+BLOCK_BYTES = 1 << 16
+SEARCHED_BYTES = 1 << 22  # from the end of the file, for the newest validation
+MAX_READ_BYTES = 1 << 25  # in one answer
+MAX_RECORDS = 1000  # in one answer
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Newest:
 def newest(path: Path) -> Newest:
     size = path.stat().st_size
     start, records = size, list[Record]()
-    while start > 0 and size - start < FARTHEST and not any(map(is_validation, records)):
-        start = max(0, start - BLOCK * max(1, (size - start) // BLOCK))
+    while start > 0 and size - start < SEARCHED_BYTES and not any(map(is_validation, records)):
+        start = max(0, start - BLOCK_BYTES * max(1, (size - start) // BLOCK_BYTES))
         with path.open("rb") as file:
             file.seek(start)
             block = file.read(size - start)
@@ -59,7 +59,7 @@ def news(path: Path, after: int) -> News:
         restarted = after > path.stat().st_size or not ends_a_line(file, after)
         start = 0 if restarted else after
         file.seek(start)
-        block = file.read(MOST_READ)
+        block = file.read(MAX_READ_BYTES)
     whole = block[: block.rfind(b"\n") + 1]
     records = list(parsed(whole.split(b"\n")))
     return News(thinned(records), start + len(whole), restarted)
@@ -71,8 +71,8 @@ def ends_a_line(file: BinaryIO, place: int) -> bool:
     return place == 0 or file.read(1) == b"\n"
 
 
-def thinned(records: list[Record], most: int = MOST_TOLD) -> list[Record]:
-    """At most so many, the first and the last among them: steps are left out before anything rarer is."""
+def thinned(records: list[Record], most: int = MAX_RECORDS) -> list[Record]:
+    """At most `most` records with the first and the last. Steps are left out first, rarer events last."""
     steps = [i for i, record in enumerate(records) if record.get("event") == "step"]
     others = sorted(set(range(len(records))) - set(steps))
     others = even(others, most // 2) if len(records) > most else others
@@ -81,14 +81,14 @@ def thinned(records: list[Record], most: int = MOST_TOLD) -> list[Record]:
 
 
 def even(items: list[int], most: int) -> list[int]:
-    """At most so many of them, evenly spaced, both ends included."""
+    """At most `most` of them, evenly spaced, with both ends."""
     if len(items) <= most:
         return items
     return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
 
 
 def parsed(lines: list[bytes]) -> Iterator[Record]:
-    """What is whole; a line that is being written, or that a crash cut off, is left out."""
+    """The records of whole lines; a line that is being written or was cut off by a crash is left out."""
     for line in lines:
         try:
             record = json.loads(line)

@@ -12,7 +12,7 @@ from regard.studio.runs import BrokenRunError, is_folder, read_header
 
 
 def steps(folder: Path) -> list[int]:
-    """At which the probes of a run were looked at."""
+    """The steps at which the probes of a run were looked at."""
     probes = folder / "probes"
     names = [path.name for path in probes.iterdir() if is_folder(path)] if is_folder(probes) else []
     numbers = [name[5:] for name in names if name.startswith("step-")]

@@ -1,4 +1,4 @@
-"""What the server answers where no other room has a record for it."""
+"""Records of answers that no other room has."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ class Scheme:
 
 @dataclass
 class Schemes:
-    """All there are."""
+    """All position schemes."""
 
     kinds: list[Scheme]

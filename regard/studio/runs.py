@@ -15,8 +15,8 @@ from regard.runfolder import FORMAT
 from regard.studio.errors import RefusalError
 from regard.studio.metrics import Newest, is_number, newest, tidy
 
-QUIET = 120.0  # seconds without news after which training is taken to have been stopped, and three of its longest gaps
-LARGEST = 1 << 24  # bytes of a config
+SILENT_SECONDS = 120.0  # of training, beside three of its longest gaps, after which it counts as stopped
+MAX_CONFIG_BYTES = 1 << 24  # bytes of a config
 WRITTEN = ("", "config.json", "metrics.jsonl", "model.safetensors")  # the folder itself among them
 FILES = ("config.json", "metrics.jsonl", "model.safetensors", "tokenizer.json", "tokens", "probes")
 
@@ -49,7 +49,7 @@ class Runs:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self.known: dict[str, tuple[Version, Standing]] = {}  # of runs that stand still
+        self.known: dict[str, tuple[Version, Standing]] = {}  # by the files' versions
 
     def names(self) -> Iterator[str]:
         try:
@@ -59,7 +59,7 @@ class Runs:
         yield from (entry.name for entry in entries if not entry.name.startswith(".") and is_folder(entry))
 
     def folder(self, name: str) -> Path:
-        """The folder of a run, which and whose files lie inside the runs folder."""
+        """The folder of a run. Links that lead out of the runs folder are refused."""
         known = list(self.names())
         if name not in known:
             hint = f": {nearest(name, known)}" if 0 < len(known) <= 10 else ""
@@ -114,7 +114,7 @@ class Runs:
             return {}
 
     def hide_root(self, text: str) -> str:
-        """A message without the path of the runs folder, which is nobody's business."""
+        """A message without the path of the runs folder, which a client need not know."""
         return text.replace(f"{self.root}/", "").replace(str(self.root), "the runs folder")
 
 
@@ -146,7 +146,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         seeds = next(folder.glob("seed-*/config.json"), None)
         hint = "; it holds runs of several seeds: open the studio with it as --runs" if seeds else ""
         raise BrokenRunError(f"it has no config.json{hint}")
-    if path.stat().st_size > LARGEST:
+    if path.stat().st_size > MAX_CONFIG_BYTES:
         raise BrokenRunError("its config.json is too large to be one")
     try:
         config = json.loads(path.read_bytes())
@@ -167,12 +167,12 @@ def read_config(folder: Path) -> dict[str, Any]:
 def status_of(
     folder: Path, config: Mapping[str, Any], end: Newest, age: float
 ) -> Literal["training", "finished", "stopped"]:
-    """A run that ended says so in its last record; one that only fell silent was stopped."""
+    """A run that ended says so in its last record; one without news for long was stopped."""
     if end.last is not None and end.last.get("event") == "end":
         return "stopped" if end.last.get("reason") == "interrupted" else "finished"
-    if end.last is None and "training" not in config:  # made otherwise than by training here
+    if end.last is None and "training" not in config:  # imported or built, not trained here
         return "finished"
-    return "training" if age < QUIET + 3 * end.gap else "stopped"
+    return "training" if age < SILENT_SECONDS + 3 * end.gap else "stopped"
 
 
 def check_weights(path: Path, needed: bool) -> None:
@@ -192,7 +192,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], int]:
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
-            if length > min(path.stat().st_size, LARGEST):
+            if length > min(path.stat().st_size, MAX_CONFIG_BYTES):
                 raise ValueError
             header = json.loads(file.read(length))
         if not isinstance(header, dict):

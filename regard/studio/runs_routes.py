@@ -15,7 +15,7 @@ from regard.studio.answers import COMPUTED, either, form, problems, wants_binary
 from regard.studio.metrics import Newest, newest, news
 from regard.studio.records import RunDetail
 from regard.studio.runs import section
-from regard.studio.schemas import LARGEST, Look, Playback, Records, RunList
+from regard.studio.schemas import MAX_INTEGER, Look, Playback, Records, RunList
 from regard.studio.schemas import RunDetail as RunDetailSchema
 from regard.studio.shelf import Outline
 from regard.studio.studio import Studio
@@ -41,7 +41,7 @@ def runs_routes(studio: Studio) -> APIRouter:
         return asdict(await run_in_threadpool(detailed, studio, run, config, shape))
 
     @routes.get("/{run}/records", response_model=Records, responses=problems(404, 409, 422))
-    def records(run: Name, after: Annotated[int, Query(ge=0, le=LARGEST)] = 0) -> Any:
+    def records(run: Name, after: Annotated[int, Query(ge=0, le=MAX_INTEGER)] = 0) -> Any:
         """What training recorded since the byte `after`: at most 1,000 records, thinned evenly.
 
         To follow a run, ask again with the `next` of the last answer.
@@ -60,8 +60,8 @@ def runs_routes(studio: Studio) -> APIRouter:
     async def look(
         request: Request,
         run: Name,
-        step: Annotated[int, Path(ge=0, le=LARGEST)],
-        probe: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
+        step: Annotated[int, Path(ge=0, le=MAX_INTEGER)],
+        probe: Annotated[int, Query(ge=0, le=MAX_INTEGER)] = 0,
     ) -> Response:
         """The look at one of these sentences after so many steps."""
         return await saved_look(studio, request, run, step, probe)

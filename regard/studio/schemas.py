@@ -15,8 +15,8 @@ from regard.studio import records
 from regard.studio.metrics import News
 from regard.studio.mirror import mirrored
 
-TEXT, TEXTS, TOKENS, BEAM, BEST, NAMES = 10_000, 64, 1024, 16, 50, 512
-LARGEST = 2**53 - 1  # whole numbers that every reader of JSON keeps
+MAX_TEXT_LETTERS, MAX_TEXTS, MAX_TOKENS, MAX_BEAM, MAX_BEST, MAX_NAMES = 10_000, 64, 1024, 16, 50, 512
+MAX_INTEGER = 2**53 - 1  # whole numbers that every reader of JSON keeps
 
 
 class Strict(BaseModel):
@@ -26,7 +26,7 @@ class Strict(BaseModel):
 
 
 RunName = Annotated[str, Field(min_length=1, max_length=255, description="a folder inside the runs folder")]
-Text = Annotated[str, Field(max_length=TEXT)]
+Text = Annotated[str, Field(max_length=MAX_TEXT_LETTERS)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
@@ -93,9 +93,9 @@ class TranslateRequest(Strict):
 
     run: RunName
     text: Text = ""
-    texts: list[Text] = Field(default=[], min_length=1, max_length=TEXTS)
-    beam: int = Field(default=4, ge=1, le=BEAM)
-    nbest: int = Field(default=1, ge=1, le=BEAM)
+    texts: list[Text] = Field(default=[], min_length=1, max_length=MAX_TEXTS)
+    beam: int = Field(default=4, ge=1, le=MAX_BEAM)
+    nbest: int = Field(default=1, ge=1, le=MAX_BEAM)
     length_penalty: float = Field(default=1.0, ge=-10, le=10)
     tree: bool = False
 
@@ -144,11 +144,11 @@ class GenerateRequest(Strict):
 
     run: RunName
     prompt: Text = ""
-    max_tokens: int = Field(default=100, ge=1, le=TOKENS)
+    max_tokens: int = Field(default=100, ge=1, le=MAX_TOKENS)
     temperature: float = Field(default=1.0, ge=0, le=100)
-    top_k: int = Field(default=0, ge=0, le=LARGEST)
+    top_k: int = Field(default=0, ge=0, le=MAX_INTEGER)
     top_p: float = Field(default=1.0, gt=0, le=1)
-    seed: int | None = Field(default=None, ge=0, le=LARGEST)
+    seed: int | None = Field(default=None, ge=0, le=MAX_INTEGER)
 
 
 class Token(BaseModel):
@@ -180,13 +180,13 @@ class LookRequest(Strict):
     text: Text
     target: Text | None = None
     second: Text | None = None
-    mask: list[Annotated[int, Field(ge=0, le=TEXT)]] = Field(default=[], max_length=NAMES)
-    without: list[Name] = Field(default=[], max_length=NAMES)
-    best: int = Field(default=5, ge=0, le=BEST)
-    layers: list[Name] = Field(default=[], max_length=NAMES)
-    beam: int = Field(default=4, ge=1, le=BEAM)
+    mask: list[Annotated[int, Field(ge=0, le=MAX_TEXT_LETTERS)]] = Field(default=[], max_length=MAX_NAMES)
+    without: list[Name] = Field(default=[], max_length=MAX_NAMES)
+    best: int = Field(default=5, ge=0, le=MAX_BEST)
+    layers: list[Name] = Field(default=[], max_length=MAX_NAMES)
+    beam: int = Field(default=4, ge=1, le=MAX_BEAM)
     importance: bool = False
-    playback: int | None = Field(default=None, ge=0, le=LARGEST)
+    playback: int | None = Field(default=None, ge=0, le=MAX_INTEGER)
 
 
 class WayRequest(Strict):
@@ -195,8 +195,8 @@ class WayRequest(Strict):
     run: RunName
     text: Text
     target: Text | None = None
-    place: int = Field(default=-1, ge=-LARGEST, le=LARGEST)
-    source_place: int = Field(default=-1, ge=-LARGEST, le=LARGEST)
+    place: int = Field(default=-1, ge=-MAX_INTEGER, le=MAX_INTEGER)
+    source_place: int = Field(default=-1, ge=-MAX_INTEGER, le=MAX_INTEGER)
 
 
 Look = mirrored(looks.Look)

@@ -15,8 +15,8 @@ from urllib.parse import quote
 from regard.errors import Error
 from regard.studio.address import address_of, is_loopback, listen
 
-SHORTEST = 16  # letters of a token that cannot be guessed
-KEEP_ALIVE = 75  # seconds
+MIN_TOKEN_LETTERS = 16  # a shorter token could be guessed
+KEEP_ALIVE_SECONDS = 75  # seconds
 
 
 def serve(runs: Path, host: str, port: int, token: str | None = None, open_page: bool = False) -> None:
@@ -59,7 +59,7 @@ def run(runs: Path, token: str | None, listener: socket.socket, address: str, op
         access_log=False,  # it would show tokens
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=KEEP_ALIVE,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=1,
     )
     asyncio.run(Server(config).serve(sockets=[listener]))
@@ -76,6 +76,6 @@ def chosen_token(host: str, token: str | None) -> str | None:
     """The token that is needed on this host: none on loopback, unless one is asked for."""
     if token is None:
         return None if is_loopback(host) else secrets.token_urlsafe(24)
-    if len(token) < SHORTEST:
-        raise Error(f"a token of {len(token)} letters can be guessed; it takes at least {SHORTEST}")
+    if len(token) < MIN_TOKEN_LETTERS:
+        raise Error(f"a token of {len(token)} letters can be guessed; it takes at least {MIN_TOKEN_LETTERS}")
     return token

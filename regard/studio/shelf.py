@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from regard.tasks.language.generator import Generator
     from regard.tasks.writing.translator import Translator
 
-CONTEXT = 1024  # tokens in sight of a model that says nothing of its own
-FILES = ("config.json", "model.safetensors", "tokenizer.json")  # whose change makes another model of a run
+DEFAULT_CONTEXT_TOKENS = 1024  # for a model without a longest length
+FILES = ("config.json", "model.safetensors", "tokenizer.json")  # a change of one of them reloads the model
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a run is used by; `translator` where it was trained to translate, `writer` where it writes on from a text,
+    """A loaded run; `translator` where it was trained to translate, `writer` where it writes on from a text,
     and what that has read before."""
 
     subject: Subject
@@ -35,7 +35,7 @@ class Loaded:
 
 
 class Shelf:
-    """Takes a model from memory, or from its run folder where it is not there or no longer what it was."""
+    """Keeps models in memory; loads a model from its run folder where it is missing or has changed."""
 
     def __init__(self, runs: Runs, most: int) -> None:
         self.runs, self.most = runs, most
@@ -54,7 +54,7 @@ class Shelf:
             with self.lock:
                 known = self.loaded.pop(name, None)
                 if known is not None and known[0] == version:
-                    self.loaded[name] = known  # as the latest
+                    self.loaded[name] = known  # moved to the end: the newest
                     return known[1]
             found = self.load(folder)
             with self.lock:
@@ -64,7 +64,7 @@ class Shelf:
         return found
 
     def load(self, folder: Path) -> Loaded:
-        """A folder can be broken in more ways than one thinks of; all of them are the folder's fault."""
+        """Any failure to load is told as the run folder's: it can be broken in many ways."""
         from regard.checkpoint import RunError
 
         try:
@@ -76,12 +76,12 @@ class Shelf:
             raise RunError(f"{folder.name} cannot be used: {self.runs.hide_root(str(error))}") from error
 
     def known_outline(self, name: str) -> Outline | None:
-        """Of the model of a run, where it was made before: a page asks every few seconds."""
+        """The outline of a run's model from memory; None where it is not there. A page asks every few seconds."""
         version, found = self.outlines.get(name, (None, None))
         return found if version == version_of(self.runs.folder(name), FILES[:1]) else None
 
     def outline(self, name: str, config: dict[str, Any]) -> Outline:
-        """By the config alone."""
+        """The outline of a run's model, from its config alone."""
         version = version_of(self.runs.folder(name), FILES[:1])
         found = outline(config)
         self.outlines[name] = version, found
@@ -104,7 +104,9 @@ def load(folder: Path) -> Loaded:
     subject = open_run(folder)
     task = task_in(run) if "task" in run.read_config() else None
     if isinstance(subject.model, TextWriter):
-        context = task.context if isinstance(task, LanguageModelling) else subject.model.longest or CONTEXT
+        context = (
+            task.context if isinstance(task, LanguageModelling) else subject.model.longest or DEFAULT_CONTEXT_TOKENS
+        )
         writer = Generator(subject.model, subject.tokenizer, context)
         return Loaded(subject, None, writer, Prefixes(subject.model))
     if not isinstance(task, TextToText):

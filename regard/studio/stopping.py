@@ -32,7 +32,7 @@ class Stopper:
         return max(self.end - time.monotonic(), 0.0)
 
     def check(self, *progress: Any) -> None:
-        """Raise `StoppedError` where it is time to; takes what callbacks that tell of progress are given."""
+        """Raise `StoppedError` once it is time to stop. Any arguments are taken: it serves as a callback."""
         if self._stopped.is_set() or time.monotonic() > self.end:
             raise StoppedError
 
@@ -58,4 +58,4 @@ class _Asking:
         self.check()
 
     def note(self, name: str, value: Any) -> None:
-        """Of no interest."""
+        """Ignored."""

@@ -22,7 +22,7 @@ from regard.studio.studio import Studio
 if TYPE_CHECKING:
     from regard.tasks.writing.translator import Rendering
 
-BATCH = 16  # texts that are translated together
+BATCH_TEXTS = 16  # translated together
 STREAM = "application/x-ndjson"
 
 
@@ -87,10 +87,10 @@ def translate(studio: Studio, stopper: Stopper, asked: TranslateRequest) -> dict
         raise RefusalError(409, f"{asked.run} was not trained to translate")
     search = Decoding(beam=asked.beam, nbest=asked.nbest, length_penalty=asked.length_penalty)
     with stopper.on(translator.model):
-        found = translator.translate(asked.every, search, BATCH, done=stopper.check)
+        found = translator.translate(asked.every, search, BATCH_TEXTS, done=stopper.check)
         translations = [translated(text, best) for text, best in zip(asked.every, found, strict=True)]
         tree = None
-        if asked.tree and len(parts := found[0][0].parts) == 1:  # several have no beam in common
+        if asked.tree and len(parts := found[0][0].parts) == 1:  # parts are searched one by one
             wide = Decoding(beam=asked.beam, nbest=asked.beam, length_penalty=asked.length_penalty)
             tree = beam_tree(loaded.subject, parts[0][0], wide)
     return {

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from regard.studio.bench import Bench, BusyError
 from regard.studio.stopping import Stopper
 
-QUIET = 0.7  # seconds without a request: a page that has begun to load has asked for all of it
+QUIET_SECONDS = 0.7  # without a request: by then a page has loaded all of its files
 
 
 class Quiet:
@@ -45,8 +45,8 @@ async def warming(bench: Bench, quiet: Quiet) -> AsyncIterator[None]:
     """While the block runs, wait for a quiet moment and then import what work needs."""
 
     async def wait() -> None:
-        while quiet.seconds < QUIET:
-            await asyncio.sleep(QUIET - quiet.seconds)
+        while quiet.seconds < QUIET_SECONDS:
+            await asyncio.sleep(QUIET_SECONDS - quiet.seconds)
         with suppress(BusyError):  # someone's work imports it already
             bench.submit(import_all)
 

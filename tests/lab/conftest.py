@@ -10,5 +10,5 @@ from regard.lab import pace
 @pytest.fixture(autouse=True)
 def _timed_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a step takes need not be known exactly."""
-    monkeypatch.setattr(pace, "STEPS", 1)
+    monkeypatch.setattr(pace, "STEPS_PER_ROUND", 1)
     monkeypatch.setattr(pace, "ROUNDS", 2)

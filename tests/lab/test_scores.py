@@ -10,7 +10,7 @@ import pytest
 from regard.lab.experiment import Result
 from regard.lab.order import OrderOfWords
 from regard.lab.scores import AttentionScores
-from regard.lab.sizes import TOLERATED, parameters
+from regard.lab.sizes import SIZE_TOLERANCE, parameters
 from regard.lab.translators import Translators
 from tests.lab import synthetic
 
@@ -33,7 +33,7 @@ def test_all_are_there_and_of_equal_size(experiment: Translators, names: list[st
     assert list(models) == names
     assert len(set(models.values())) == len(names)
     sizes = [parameters(model) for model in models.values()]
-    assert max(sizes) / min(sizes) - 1 < TOLERATED
+    assert max(sizes) / min(sizes) - 1 < SIZE_TOLERANCE
 
 
 def result(quality: float, agreeing: int, pace: float = 0.1, seed: int = 0) -> Result:

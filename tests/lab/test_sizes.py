@@ -8,7 +8,7 @@ import pytest
 
 from regard.config import ConfigError
 from regard.lab.bottleneck import Bottleneck
-from regard.lab.sizes import TOLERATED, matched, parameters
+from regard.lab.sizes import SIZE_TOLERANCE, matched, parameters
 from regard.models import Recurrent
 from regard.zoo import build, get
 
@@ -21,7 +21,7 @@ def test_parameters_are_counted_without_making_the_model() -> None:
 @pytest.mark.parametrize("vocabulary", [300, 6000])
 def test_the_contestants_of_the_bottleneck_have_equally_many_parameters(vocabulary: int) -> None:
     sizes = [parameters(config) for config in Bottleneck().contestants(vocabulary).values()]
-    assert max(sizes) / min(sizes) - 1 < TOLERATED
+    assert max(sizes) / min(sizes) - 1 < SIZE_TOLERANCE
     assert len(sizes) == 3
 
 

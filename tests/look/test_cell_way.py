@@ -56,7 +56,7 @@ def test_states_and_predictions_are_those_of_the_models_own_steps(reader: Reader
         state = model.begin(memory)
         for at in range(place + 1):
             held = state.cache.held(STATE)
-            logits, state = model.step(target[:, at : at + 1], state)
+            logits = model.step(target[:, at : at + 1], state)
     after = state.cache.held(STATE)
     assert after is not None
     for name, part in zip(("", ".memory"), after, strict=False):

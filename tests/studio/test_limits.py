@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from regard.studio import use_routes
 from regard.studio.app import make_app
 from regard.studio.limits import Limits
-from regard.studio.schemas import TEXT, TEXTS, TOKENS
+from regard.studio.schemas import MAX_TEXT_LETTERS, MAX_TEXTS, MAX_TOKENS
 from regard.studio.stopping import Stopper
 from tests.studio.serving import Served, eventually, serving
 
@@ -75,8 +75,8 @@ def test_a_body_that_does_not_come_is_not_waited_for(runs: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("translate", {"text": "x" * (TEXT + 1)}),
-        ("translate", {"texts": ["x"] * (TEXTS + 1)}),
+        ("translate", {"text": "x" * (MAX_TEXT_LETTERS + 1)}),
+        ("translate", {"texts": ["x"] * (MAX_TEXTS + 1)}),
         ("translate", {"texts": []}),
         ("translate", {"text": "un", "beam": 17}),
         ("translate", {"text": "un", "beam": 0}),
@@ -88,7 +88,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(runs: Path) -> None:
         ("translate", {"text": 3}),
         ("translate", {"text": "un", "beam": "4"}),
         ("translate", {"text": "un", "length_penalty": 1e6}),
-        ("generate", {"prompt": "a", "max_tokens": TOKENS + 1}),
+        ("generate", {"prompt": "a", "max_tokens": MAX_TOKENS + 1}),
         ("generate", {"prompt": "a", "temperature": -1}),
         ("generate", {"prompt": "a", "top_p": 0}),
         ("generate", {"prompt": "a" * 100, "run": "decoder"}),
