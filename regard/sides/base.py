@@ -59,8 +59,8 @@ class InputSide(ABC, Generic[V]):
         """Raise an error that names the place of a value that cannot be read."""
 
     @abstractmethod
-    def is_blank(self, value: V) -> bool:
-        """Whether there is nothing to read in it."""
+    def is_blank(self, value: V, number: int) -> bool:
+        """Whether there is nothing to read in the `number`th value."""
 
     @abstractmethod
     def rows(self, values: Sequence[V]) -> tuple[list[Any], int]:

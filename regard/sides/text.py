@@ -43,7 +43,7 @@ class OneText(InputSide[str]):
     def check(self, values: Sequence[str]) -> None:
         refuse_blank(checked_texts(values), "so it has no label: take it out or give it words")
 
-    def is_blank(self, value: str) -> bool:
+    def is_blank(self, value: str, number: int) -> bool:
         return is_blank(value)
 
     def rows(self, values: Sequence[str]) -> tuple[list[Row], int]:

@@ -52,8 +52,8 @@ class TwoTexts(InputSide[TextPair]):
             if check_pair(pair, number):
                 raise DataError(f"pair {number}: both texts are empty: there is nothing to compare")
 
-    def is_blank(self, value: TextPair) -> bool:
-        return check_pair(value, 1)
+    def is_blank(self, value: TextPair, number: int) -> bool:
+        return check_pair(value, number)
 
     def rows(self, values: Sequence[TextPair]) -> tuple[list[Tokens], int]:
         return pair_tokens(self.tokenizer, values, self.longest - FRAME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from regard.data.given import one_or_several, several
 from regard.data.tokenizers import Tokenizer
 from regard.look.subject import Subject
 from regard.models import Model, TextLabeller, encoder_in
-from regard.sides import InputSide, Judgement, Label, Labels, OneText, OutputSide, Score, TwoTexts
+from regard.sides import InputSide, Judgement, Label, OneText, OutputSide, Score, TwoTexts
 from regard.sides.base import Batch, Verdicts
 from regard.sides.two_texts import TextPair
 from regard.tasks.tool import Done, Say, Tool
@@ -40,13 +40,13 @@ class Judge(Tool, Generic[V]):
     def results(
         self, inputs: Sequence[V | None], batch: int | None = None, say: Say | None = None, done: Done | None = None
     ) -> list[Judgement]:
-        filled = [value for value in inputs if value is not None and not self.source.is_blank(value)]
+        blank = [one is None or self.source.is_blank(one, number) for number, one in enumerate(inputs, 1)]
+        filled = [one for one, none in zip(inputs, blank, strict=True) if one is not None and not none]
         found = iter(self.verdicts(filled, batch, say, done))
+        given = [dict.fromkeys(self.source.names, "") if one is None else self.source.record(one) for one in inputs]
         return [
-            self.outcome.nothing(dict.fromkeys(self.source.names, "") if value is None else self.source.record(value))
-            if value is None or self.source.is_blank(value)
-            else self.outcome.result(next(found), self.source.record(value))
-            for value in inputs
+            self.outcome.nothing(record) if none else self.outcome.result(next(found), record)
+            for record, none in zip(given, blank, strict=True)
         ]
 
     def verdicts(
@@ -177,14 +177,3 @@ class PairJudge(Judge[TextPair]):
 
     def subject(self) -> Subject:
         return Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, scale=self.scale, task="pair")
-
-
-def outcome_of(labels: Sequence[str], scale: Scale | None, many: bool) -> OutputSide:
-    """What comes out, by what a run learnt."""
-    if scale is not None:
-        return Score(scale)
-    return Labels(tuple(labels)) if many else Label(tuple(labels))
-
-
-def as_classifier(model: Model) -> TextLabeller:
-    return cast(TextLabeller, model)
