@@ -173,7 +173,7 @@ def tell(order: GenerateOptions, prompt: str, text: Continuation) -> None:
     if not order.options.json:
         print(scored(order, text), end="") if order.options.scores else print(prompt + text.text)
     else:
-        record = {"prompt": prompt, "text": text.text, "reason": text.reason, "log_prob": text.log_prob}
+        record = {"prompt": prompt, **text.record()}
         if order.options.scores:
             record["tokens"] = [[order.writer.tokenizer.token(one.token), one.log_prob] for one in text.tokens]
         print(json.dumps(record, ensure_ascii=False))

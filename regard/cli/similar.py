@@ -76,7 +76,6 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 def written(text: str, found: list[Any], as_json: bool, several: bool) -> str:
     """What is printed of a query: its lines; an empty line behind them where there are more queries."""
     if as_json:
-        lines = [{"score": one.score, "line": one.number, "text": one.text} for one in found]
-        return json.dumps({"query": text, "lines": lines}, ensure_ascii=False)
-    rows = [f"{one.score:.4f}\t{one.number}\t{one.text}" for one in found]
+        return json.dumps({"query": text, "lines": [one.record() for one in found]}, ensure_ascii=False)
+    rows = [one.line() for one in found]
     return "\n".join([*rows, ""] if several and rows else rows)

@@ -201,6 +201,6 @@ def test_correlations_are_those_of_the_textbooks() -> None:
 
 def test_a_pair_of_which_one_text_is_empty_is_named_by_its_number(home: Path) -> None:
     judge = library.load(home / "labels")
-    with pytest.raises(DataError, match="^pair 3: one of the two texts is empty$"):
+    with pytest.raises(DataError, match=r"^pair 3: one of the two texts is empty$"):
         judge.results([("a", "b"), ("", " "), ("c", "")])
     assert [one.said for one in judge.results([("", ""), None])] == ["", ""]

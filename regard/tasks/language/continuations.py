@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.spelling import Spelling, Stops
 from regard.decoding.stream import Written
+from regard.results import Result
 
 Reason = Literal["end", "stop", "length", "full", "interrupted"]
 
@@ -36,7 +37,7 @@ class Piece:
 
 
 @dataclass
-class Continuation:
+class Continuation(Result):
     """What was written after a prompt: its text, its tokens but for the end, and why it ended."""
 
     text: str = ""
@@ -46,6 +47,13 @@ class Continuation:
     @property
     def log_prob(self) -> float:
         return sum(one.log_prob for one in self.tokens)
+
+    def line(self, scores: bool = False) -> str:
+        text = " ".join(self.text.splitlines())
+        return f"{self.log_prob:.4f}\t{text}" if scores else text
+
+    def record(self) -> dict[str, Any]:
+        return {"text": self.text, "reason": self.reason, "log_prob": self.log_prob}
 
     def add(self, piece: Piece) -> None:
         self.text += piece.text

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from regard.checkpoint import RunError, read_json, weights_of, write_text
 from regard.data.files import DataError, existing
 from regard.errors import writing
+from regard.results import Result
 from regard.tasks.vectors.embedding import Embedder, Vectors
 
 HEADER, VECTORS, STARTS, NUMBERS = "index.json", "vectors.bin", "starts.bin", "numbers.bin"
@@ -37,12 +38,18 @@ Precision = Literal["float32", "float16"]
 
 
 @dataclass(frozen=True)
-class Found:
+class Found(Result):
     """A line of the file, counted from 1, and the cosine of its vector to that of the query."""
 
     number: int
     text: str
     score: float
+
+    def line(self, scores: bool = True) -> str:
+        return f"{self.score:.4f}\t{self.number}\t{self.text}"
+
+    def record(self) -> dict[str, Any]:
+        return {"score": self.score, "line": self.number, "text": self.text}
 
 
 class Index:
