@@ -18,6 +18,7 @@ from regard.fast.layers import (
     FastTransformOutput,
 )
 from regard.fast.pointwise import FastRMSNormalisation, FastRotaryPosition
+from regard.fast.positions import FastSinusoidalPosition
 from regard.fast.recurrent import FastRecurrentLayers
 from regard.fast.tape import FastIntraLayer
 from regard.nn.attention.dot import DotKernel
@@ -28,6 +29,7 @@ from regard.nn.heads import LinearOutput, MeanHead, TransformOutput
 from regard.nn.linear import Linear, Matrix
 from regard.nn.lowrank import AdaptedLinear
 from regard.nn.norms import RMSNormalisation
+from regard.nn.positions.absolute import SinusoidalPosition
 from regard.nn.positions.rotary import RotaryPosition
 from regard.nn.recurrent.intra import IntraLayer
 from regard.nn.recurrent.layers import RecurrentLayers
@@ -49,8 +51,10 @@ TWINS: dict[type[nn.Module], type[nn.Module]] = {
     RMSNormalisation: FastRMSNormalisation,
     RecurrentLayers: FastRecurrentLayers,
     RotaryPosition: FastRotaryPosition,
+    SinusoidalPosition: FastSinusoidalPosition,
     TransformOutput: FastTransformOutput,
 }
+KEPT = ("packed", "table")  # what twins keep of what they have computed
 PLAIN = {twin: layer for layer, twin in TWINS.items()}
 
 
@@ -67,6 +71,7 @@ def plain(model: M) -> M:
     """The opposite."""
     for layer in model.modules():
         if type(layer) in PLAIN:
-            layer.__dict__.pop("packed", None)
+            for kept in KEPT:
+                layer.__dict__.pop(kept, None)
             layer.__class__ = PLAIN[type(layer)]
     return model

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from regard.nn.call.masks import Mask
+from regard.fast import plain, quicken
 from regard.nn.positions import (
     ALiBi,
     Buckets,
@@ -42,16 +43,18 @@ def test_pe_at_width_4() -> None:
         assert sinusoids(torch.tensor(place), 4, "halves").tolist() == pytest.approx(halves)
 
 
-def test_a_sinusoidal_table_grows_with_what_it_is_asked_for() -> None:
-    position = Sinusoidal().build(DIMS)
+@pytest.mark.parametrize("made", [plain, quicken])
+def test_sinusoids_grow_with_what_they_are_asked_for(made) -> None:  # type: ignore[no-untyped-def]
+    position = made(Sinusoidal().build(DIMS))
     x = torch.zeros(1, 300, 16)
     expected = sinusoids(torch.arange(300), 16).float()
     torch.testing.assert_close(position.embed(x, whole(1, 300))[0], expected)
     torch.testing.assert_close(position.embed(x[:, :5], whole(1, 5))[0], expected[:5])
 
 
-def test_a_sinusoidal_table_is_exact_again_after_another_precision_or_device() -> None:
-    position, x = Sinusoidal().build(DIMS), torch.zeros(1, 30, 16)
+@pytest.mark.parametrize("made", [plain, quicken])
+def test_sinusoids_are_exact_again_after_another_precision_or_device(made) -> None:  # type: ignore[no-untyped-def]
+    position, x = made(Sinusoidal().build(DIMS)), torch.zeros(1, 30, 16)
     expected = sinusoids(torch.arange(30), 16).float()
     for way in (lambda: position.bfloat16().float(), lambda: position.to("meta").to_empty(device="cpu")):
         position.embed(x, whole(1, 30))

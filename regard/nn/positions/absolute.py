@@ -89,35 +89,21 @@ class Sinusoidal(Absolute, kind="sinusoidal"):
 
 
 def sinusoids(positions: Tensor, width: int, layout: Layout = "interleaved", base: float = 10_000.0) -> Tensor:
-    """(…, width) in double precision: sin and cos of position / base^(2i / width)."""
-    pairs = (width + 1) // 2
-    rates = base ** (-torch.arange(pairs, dtype=torch.float64, device=positions.device) * 2 / width)
+    """(…, width) in double precision, where the device has it: sin and cos of position / base^(2i / width)."""
+    pairs, exact = (width + 1) // 2, torch.float32 if positions.device.type == "mps" else torch.float64
+    rates = base ** (-torch.arange(pairs, dtype=exact, device=positions.device) * 2 / width)
     angles = positions.unsqueeze(-1) * rates
     waves = torch.stack([angles.sin(), angles.cos()], dim=-1 if layout == "interleaved" else -2)
     return waves.flatten(-2)[..., :width]
 
 
 class SinusoidalPosition(AbsolutePosition):
-    """Keeps the table of the places met so far, since it never changes.
-
-    It is no buffer: those follow a model to other devices and precisions, and what was rounded on the way, or has lost
-    its storage, would look like the table of the device and precision in which it arrives.
-    """
-
     def __init__(self, join: Join, width: int, layout: Layout, base: float) -> None:
         super().__init__(join, width)
         self.width, self.layout, self.base = width, layout, base
-        self.table: Tensor | None = None
 
     def vectors(self, geometry: Geometry, like: Tensor) -> Tensor:
-        table, reach = self.table, geometry.reach
-        known = 0 if table is None else len(table)
-        if table is None or reach > known or table.dtype != like.dtype or table.device != like.device:
-            with torch.inference_mode(False):  # it stays, and may be trained with
-                places = torch.arange(max(reach, 2 * known, 64), device="cpu")
-                table = sinusoids(places, self.width, self.layout, self.base).to(like.device, like.dtype)
-            self.table = table
-        return table[geometry.query_positions]
+        return sinusoids(geometry.query_positions, self.width, self.layout, self.base).to(like.dtype)
 
 
 @dataclass(frozen=True)
