@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.nn.geometry import Geometry
+from regard.nn.call.geometry import Geometry
 from regard.nn.positions.absolute import SinusoidalPosition, sinusoids
 
 MIN_PLACES = 64  # of a table

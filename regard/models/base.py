@@ -335,7 +335,13 @@ class Writer(Model):
         follows."""
         hidden = self.read(tokens, state, keep)
         with torch.no_grad():
-            return self.head.logits(hidden)
+            logits: Tensor = self.head(hidden)
+            return logits
+
+    def answer(self, hidden: Tensor, labels: Tensor | None, smoothing: float) -> Tensor:
+        """What `forward` gives of hidden states. A loss within it is within what wraps a model (DDP, FSDP)."""
+        found: Tensor = self.head(hidden) if labels is None else self.head.loss(hidden, labels, smoothing)
+        return found
 
     def read(self, tokens: Tensor, state: State, keep: Tensor | None = None) -> Tensor:
         """As `step`, but up to the head: the hidden states (B, D) of which it makes logits."""
@@ -353,8 +359,11 @@ class TextWriter(Writer):
         """Hidden states (B, T, D) of tokens (B, T), of which `keep` are real, as the head takes them."""
         raise TypeError(f"{type(self).__name__} does not say how it reads")
 
-    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
-        return self.head.logits(self.features(tokens, keep))
+    def forward(
+        self, tokens: Tensor, keep: Tensor | None = None, *, labels: Tensor | None = None, smoothing: float = 0.0
+    ) -> Tensor:
+        """The logits of what follows each token, or with `labels` (B, T) their mean cross-entropy."""
+        return self.answer(self.features(tokens, keep), labels, smoothing)
 
     def begin(self) -> State:
         """The state before the first token."""
@@ -379,9 +388,17 @@ class SourceWriter(Writer):
         return self.decode(self.encode(source, source_keep), target, target_keep)
 
     def forward(
-        self, source: Tensor, target: Tensor, source_keep: Tensor | None = None, target_keep: Tensor | None = None
+        self,
+        source: Tensor,
+        target: Tensor,
+        source_keep: Tensor | None = None,
+        target_keep: Tensor | None = None,
+        *,
+        labels: Tensor | None = None,
+        smoothing: float = 0.0,
     ) -> Tensor:
-        return self.head.logits(self.features(source, target, source_keep, target_keep))
+        """The logits of what follows each target token, or with `labels` (B, T) their mean cross-entropy."""
+        return self.answer(self.features(source, target, source_keep, target_keep), labels, smoothing)
 
     def begin(self, memory: Memory) -> State:
         """The state before the first target token."""

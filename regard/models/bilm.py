@@ -104,10 +104,13 @@ class BiLMModel(TextReader):
         ahead, back = mixed.chunk(2, -1)
         return Memory(mixed, keep, torch.cat([last_real(ahead, keep), back[:, 0]], -1))
 
-    def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
+    def forward(self, tokens: Tensor, keep: Tensor | None = None, *, labels: Tensor | None = None) -> Tensor:
+        """The states; with a head its logits (B, T, 2, V), or with `labels` (B, T, 2) their mean cross-entropy."""
         if self.head is None:
             return self.encode(tokens, keep).states
-        return self.head.logits(self.features(tokens, keep))
+        hidden = self.features(tokens, keep)
+        found: Tensor = self.head(hidden) if labels is None else self.head.loss(hidden, labels)
+        return found
 
     def cost(self, batch: int, length: int, source_length: int) -> Cost:
         shape = Shape(batch, length, length)

@@ -45,8 +45,16 @@ class DecoderModel(StackWriter, TextWriter):
         hidden, _ = self.decoder(x, context.enter("decoder"))
         return hidden
 
-    def forward(self, tokens: Tensor, keep: Tensor | None = None, mask: Mask | None = None) -> Tensor:
-        return self.head.logits(self.features(tokens, keep, mask))
+    def forward(
+        self,
+        tokens: Tensor,
+        keep: Tensor | None = None,
+        mask: Mask | None = None,
+        *,
+        labels: Tensor | None = None,
+        smoothing: float = 0.0,
+    ) -> Tensor:
+        return self.answer(self.features(tokens, keep, mask), labels, smoothing)
 
     def begin(self, mask: Mask | None = None) -> State:
         """The state before the first token."""

@@ -98,10 +98,20 @@ class EncoderModel(TextReader):
         return self.encode(tokens, keep, segments, mask).states
 
     def forward(
-        self, tokens: Tensor, keep: Tensor | None = None, segments: Tensor | None = None, mask: Mask | None = None
+        self,
+        tokens: Tensor,
+        keep: Tensor | None = None,
+        segments: Tensor | None = None,
+        mask: Mask | None = None,
+        *,
+        labels: Tensor | None = None,
     ) -> Tensor:
+        """The states; with a head its logits, or with `labels` (B, T) their mean cross-entropy."""
         hidden = self.features(tokens, keep, segments, mask)
-        return hidden if self.head is None else self.head.logits(hidden)
+        if self.head is None:
+            return hidden
+        found: Tensor = self.head(hidden) if labels is None else self.head.loss(hidden, labels)
+        return found
 
     def expected(self, tokens: Tensor, keep: Tensor | None, hidden: Tensor, segments: Tensor | None = None) -> Tensor:
         """(N, D): states of which the head tells what stands at each of the `hidden` places (B, T), row by row."""

@@ -373,7 +373,7 @@ class RecurrentModel(SourceWriter):
         for place in range(target.shape[1]):
             word = words[:, place]
             if outputs:
-                best = self.head.logits(outputs[-1][:, 0]).argmax(-1, keepdim=True)
+                best = self.head(outputs[-1][:, 0]).argmax(-1, keepdim=True)
                 own = self.dropout(self.embedding(best, read.context))
                 drawn = torch.rand(len(target), 1, device=target.device) < chance
                 word = torch.where(drawn, own.squeeze(1), word)

@@ -66,7 +66,7 @@ class TwoStreamModel(EncoderModel):
         content = context.geometry
         positions = content.query_positions.expand(batch, length)
         asking = replace(content, query_positions=positions.gather(1, places))
-        asked = self.encoder.position.embed(self.query.expand(batch, places.shape[1], -1), context.at(asking))
+        asked = self.encoder.position(self.query.expand(batch, places.shape[1], -1), context.at(asking))
         facts = content.facts
         if "segments" in facts:
             mine, keys = facts["segments"]

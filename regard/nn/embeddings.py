@@ -67,7 +67,7 @@ class TokenEmbeddingLayer(Embedding):
         if self.scale != 1.0:
             x = x * self.scale
         context.note("embedding", x)
-        x = self.position.embed(x, context)
+        x = self.position(x, context)
         if self.segments is not None:
             x = x + segment_vectors(self.segments, tokens.new_zeros(()) if segments is None else segments)
         elif segments is not None:

@@ -45,6 +45,12 @@ class HeadConfig(Part, family="head"):
 class Head(nn.Module):
     """Hidden states (…, D) → logits, log-probabilities (…, V), or the loss of targets (…)."""
 
+    def forward(
+        self, hidden: Tensor, targets: Tensor | None = None, smoothing: float = 0.0, ignore: int = -100
+    ) -> Tensor:
+        """The logits, or the summed loss of targets: called through here, hooks on a head fire."""
+        return self.logits(hidden) if targets is None else self.total_loss(hidden, targets, smoothing, ignore)
+
     def logits(self, hidden: Tensor) -> Tensor:
         raise TypeError(f"{type(self).__name__} makes no logits")
 
@@ -64,7 +70,8 @@ class Head(nn.Module):
     def loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
         """Mean cross-entropy over the targets that are not `ignore`, in at least single precision."""
         count = (targets != ignore).sum().clamp(min=1)
-        return self.total_loss(hidden, targets, smoothing, ignore) / count
+        total: Tensor = self(hidden, targets, smoothing, ignore)
+        return total / count
 
     def total_loss(self, hidden: Tensor, targets: Tensor, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
         """The sum instead of the mean, for batches that are computed in parts."""

@@ -36,7 +36,8 @@ def outcome(head: Head, hidden: Tensor, labels: Tensor, ignore: int = IGNORED) -
 def words_loss(head: Head, hidden: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
     """The summed loss of words (B, T), given hidden states (B, T, D)."""
     losses_of(head).settle(lambda: outcome(head, hidden, labels))
-    return head.total_loss(hidden, labels, smoothing)
+    total: Tensor = head(hidden, labels, smoothing)
+    return total
 
 
 def agreeing_loss(

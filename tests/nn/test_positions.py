@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
-from regard.nn.call.masks import Mask
 from regard.fast import plain, quicken
+from regard.nn.call.masks import Mask
 from regard.nn.positions import (
     ALiBi,
     Buckets,

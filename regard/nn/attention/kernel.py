@@ -46,6 +46,10 @@ class Kernel(nn.Module):
         """Keys and values as the other methods take them: what can be computed of them before queries come."""
         return k, v
 
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
+        """What a layer calls, so that hooks on a kernel fire."""
+        return self.mix(q, k, v, context)
+
     def mix(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
         return self.combine(self.dropout(self.weights(q, k, context)), v, context)
 

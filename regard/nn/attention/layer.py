@@ -100,7 +100,7 @@ class Attention(Mixer):
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Tensor:
         """Queries (B, H, T, K) to keys and values that are ready → (B, T, D)."""
-        mixed = self.kernel.mix(q, k, v, context)
+        mixed: Tensor = self.kernel(q, k, v, context)
         mixed = context.attended(self.role, mixed, lambda: self.shown(q, k, context))
         merged: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, K) → (B, T, D)
         if context.watcher is not None:
@@ -160,7 +160,8 @@ class SelfAttention(Attention):
             q = q.unflatten(-1, (self.queries, -1)).transpose(2, 3).flatten(1, 2)  # (B, H, T, K)
         if self.query_norm is not None and self.key_norm is not None:
             q, k = self.query_norm(q), self.key_norm(k)
-        return self.kernel.position.place(q, k, v, context)
+        placed: tuple[Tensor, Tensor, Tensor] = self.kernel.position(q, k, v, context)
+        return placed
 
     def cost(self, shape: Shape) -> Cost:
         fused = shape.tokens * self.qkv.out_features

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -31,7 +31,12 @@ class Geometry:
     hypotheses: int = 1
     asking: int = 0
     facts: Mapping[str, Any] = field(default_factory=dict)
-    memo: dict[Any, Any] = field(default_factory=dict, init=False)
+    if TYPE_CHECKING:
+        memo: dict[Any, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """What is computed once for all layers is no field: whoever replaces a field starts anew, FSDP among them."""
+        object.__setattr__(self, "memo", {})
 
     @classmethod
     def whole(cls, like: Tensor, mask: Mask) -> Geometry:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -40,6 +41,11 @@ class Position(nn.Module):
     weighed = False  # whether its bias learns from the weights, which attention then keeps
     segmented = False  # whether it tells the segments of a text apart
     values: Callable[[Tensor, Context], Tensor] | None = None  # (B, H, T, S) weights → (B, H, T, K) to add to the mix
+
+    def forward(self, *given: Any) -> Any:
+        """`embed` of (x, context) by the embedding, `place` of (q, k, v, context) by each layer. Both are called
+        through here, so that hooks on a position fire."""
+        return self.embed(*given) if len(given) == 2 else self.place(*given)
 
     def embed(self, x: Tensor, context: Context) -> Tensor:
         """(B, T, D - taken) token embeddings → (B, T, D) input of the first block."""

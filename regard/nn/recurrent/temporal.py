@@ -91,7 +91,7 @@ class CausalAttention(nn.Module):
         if context.cache is not None:
             k, v = context.cache.at(context.place(ROLE)).extend(k, v)
         k, v = self.kernel.ready(k, v, context)
-        mixed = self.kernel.mix(q, k, v, context)
+        mixed: Tensor = self.kernel(q, k, v, context)
         read = context.attended(ROLE, mixed, lambda: self.kernel.weights(q, k, context))
         return torch.cat([x, read.squeeze(1)], -1)
 

@@ -120,7 +120,7 @@ class BiLMTask(Task[BiLMObjective]):
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         rows = self.store.rows(0, indices)
         hidden, targets, head = predicted(model, rows)
-        return head.total_loss(hidden, targets), 2 * sum(len(row) + 1 for row in rows)
+        return head(hidden, targets), 2 * sum(len(row) + 1 for row in rows)
 
     def validate(self, model: Model) -> Validation:
         loss = sum(mean_losses(model, self.valid.lengths(0), partial(self.valid.rows, 0))) / 2

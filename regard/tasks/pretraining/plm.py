@@ -126,7 +126,7 @@ class PermutedWordsTask(Task[PermutedWords]):
         parts = [(part.states, part.targets) for part in self.reader.predict(streams, rows)]
         states, targets = torch.cat([one for one, _ in parts]), torch.cat([one for _, one in parts])
         count = sum(len(row) + TEXT_FRAME for row in rows)
-        return streams.head.total_loss(states, targets) / max(len(targets), 1) * count, count
+        return streams.head(states, targets) / max(len(targets), 1) * count, count
 
     def validate(self, model: Model) -> Validation:
         chosen = np.linspace(0, len(self.valid) - 1, min(self.config.validated, len(self.valid))).astype(np.int64)
