@@ -12,7 +12,7 @@ from regard.errors import Error
 from regard.fast import operators
 from regard.fast.twins import quicken
 from regard.nn.heads import Head
-from regard.nn.linear import Table
+from regard.nn.linear import VectorTable
 
 M = TypeVar("M", bound=nn.Module)
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
@@ -53,7 +53,7 @@ def gains(device: torch.device, model: nn.Module) -> bool:
 
 def multiplied(model: nn.Module) -> int:
     """How many values the matrices have that every token passes through: tables only where they are also the head."""
-    tables = {id(module.weight) for module in model.modules() if isinstance(module, Table)}
+    tables = {id(module.weight) for module in model.modules() if isinstance(module, VectorTable)}
     shared = {id(p) for module in model.modules() if isinstance(module, Head) for p in module.parameters()}
     return sum(p.numel() for p in model.parameters() if p.dim() > 1 and (id(p) not in tables or id(p) in shared))
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from regard.data.sentences import sentence_spans
-from regard.look.parts import Array, Changes, Layer, Score, Side, Verdict
+from regard.look.parts import Array, Changes, Layer, PairScore, Side, Verdict
 from regard.look.records import POOLED_SENTENCES, POOLED_WORDS, SHARES, Look
 from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import MAX_LOOKED_TOKENS, Subject
@@ -51,7 +51,7 @@ def look_at_labels(
     return look
 
 
-def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, list[Verdict], Score | None]:
+def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, list[Verdict], PairScore | None]:
     """What was seen, and the labels from the likeliest on, or a score."""
     names = subject.model.attention_names()
     wanted = [pattern for pattern in layers if fnmatch.filter(names, pattern)]
@@ -60,18 +60,20 @@ def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, li
         logits = subject.model(tokens, None, segments)[0] if segments is not None else subject.model(tokens)[0]
     if subject.scale is not None:
         value = float(subject.scale.outside(logits.float().cpu().numpy())[0])
-        return seen, [], Score(value, subject.scale.low, subject.scale.high)
+        return seen, [], PairScore(value, subject.scale.low, subject.scale.high)
     probabilities = logits.float().softmax(-1).tolist()
     order = sorted(range(len(probabilities)), key=lambda i: -probabilities[i])
     return seen, [Verdict(subject.labels[i], probabilities[i]) for i in order], None
 
 
-def told(verdicts: Sequence[Verdict], score: Score | None) -> str:
+def told(verdicts: Sequence[Verdict], score: PairScore | None) -> str:
     """The verdict as text: the likeliest label, or the score."""
     return verdicts[0].label if score is None else f"{score.value:.2f}"
 
 
-def changed(now: Sequence[Verdict], score: Score | None, before: Sequence[Verdict], other: Score | None) -> Changes:
+def changed(
+    now: Sequence[Verdict], score: PairScore | None, before: Sequence[Verdict], other: PairScore | None
+) -> Changes:
     """How the verdict changed; of labels, by the probability of the one given now."""
     texts = (told(now, score), told(before, other))
     if score is not None:

@@ -141,7 +141,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Score:
+class PairScore:
     """What a judge of pairs gives instead of a label, and the scale that it learnt."""
 
     value: float

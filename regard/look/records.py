@@ -27,9 +27,9 @@ from regard.look.parts import (
     Logits,
     Mark,
     Masked,
+    PairScore,
     Prediction,
     Rollout,
-    Score,
     Side,
     Verdict,
     Window,
@@ -123,7 +123,7 @@ class Look(Record):
     changes: Changes | None = None
     importance: dict[str, list[float]] | None = None
     verdicts: list[Verdict] = field(default_factory=list)
-    score: Score | None = None
+    score: PairScore | None = None
     unread: str = ""
     shares: str = ""
     masks: list[Masked] | None = None
@@ -158,7 +158,7 @@ class Look(Record):
             return Map(name, head, rows.tokens, columns.tokens, chosen)
         return Map(name, head, rows.words, columns.words, merged(chosen, rows.by_words(), columns.by_words()))
 
-    def reader(self, name: str | None = None, head: int | None = None, words: bool = True) -> Reader:
+    def reader(self, name: str | None = None, head: int | None = None, words: bool = True) -> ReadText:
         """The text as it is read step by step, by one self-attention layer that looks at earlier words alone (the last,
         unless named) and head, or the mean of its heads."""
         own = {
@@ -174,7 +174,7 @@ class Look(Record):
         map_ = self.map(chosen.name, head)
         rows = np.stack([map_.weights[group].mean(0) for group in groups])
         merged = np.stack([rows[:, group].sum(1) for group in groups], 1)
-        return Reader(map_.name, head, [label(side, group, words) for group in groups], merged)
+        return ReadText(map_.name, head, [label(side, group, words) for group in groups], merged)
 
     def salient(self) -> list[tuple[str, float]]:
         """The words of a classified text with their shares of the pooling attention, the largest first:
@@ -194,7 +194,7 @@ class Look(Record):
             "writes": written_by.get(plain["family"]),
             **plain,
             "verdicts": [Verdict(**one) for one in plain.get("verdicts", [])],
-            "score": None if plain.get("score") is None else Score(**plain["score"]),
+            "score": None if plain.get("score") is None else PairScore(**plain["score"]),
             "masks": None if plain.get("masks") is None else [Masked(**one) for one in plain["masks"]],
             "marks": None if plain.get("marks") is None else [Mark(**one) for one in plain["marks"]],
             "sides": {name: Side(**side) for name, side in plain["sides"].items()},
@@ -242,7 +242,7 @@ class Map:
 
 
 @dataclass(frozen=True)
-class Reader:
+class ReadText:
     """A text as it is read: `weights` (T, T) say how much each word looks at those before it. It draws itself in a
     notebook as Figure 1 of Cheng et al. 2016, arXiv:1601.06733."""
 

@@ -11,7 +11,7 @@ from regard.errors import Error
 from regard.nn.call.context import Context
 from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.dropout import Dropout
-from regard.nn.linear import Table
+from regard.nn.linear import VectorTable
 from regard.nn.norms import NormConfig
 from regard.nn.positions.base import Position
 
@@ -27,7 +27,7 @@ class EmbeddingConfig(Part, family="embedding"):
 class Embedding(nn.Module):
     """Maps (B, T) token ids and a context to (B, T, D)."""
 
-    tokens: Table  # the table that an output head or another embedding may share
+    tokens: VectorTable  # the table that an output head or another embedding may share
 
     def cost(self, shape: Shape) -> Cost:
         raise UnknownCostError(self)
@@ -57,8 +57,8 @@ class TokenEmbeddingLayer(Embedding):
         self.scale = width**0.5 if config.scaled else 1.0
         self.position: Position
         object.__setattr__(self, "position", position)  # the stack owns it
-        self.tokens = Table(vocabulary, width - position.taken)
-        self.segments = Table(config.segments, width) if config.segments else None
+        self.tokens = VectorTable(vocabulary, width - position.taken)
+        self.segments = VectorTable(config.segments, width) if config.segments else None
         self.norm = None if config.norm is None else config.norm.build(width)
         self.dropout = Dropout(config.dropout)
 
@@ -86,7 +86,7 @@ class TokenEmbeddingLayer(Embedding):
         return norm + self.position.embed_cost(shape) + Cost(kept=kept)
 
 
-def segment_vectors(table: Table, segments: Tensor) -> Tensor:
+def segment_vectors(table: VectorTable, segments: Tensor) -> Tensor:
     """A row each; a tokenizer of another model may mark more segments than there are."""
     try:
         found: Tensor = table(segments)
@@ -98,7 +98,7 @@ def segment_vectors(table: Table, segments: Tensor) -> Tensor:
     return found
 
 
-def check_tied(embedding: Embedding, width: int) -> Table:
+def check_tied(embedding: Embedding, width: int) -> VectorTable:
     """The token table, if an output head of this width can share it."""
     table = embedding.tokens
     if table.embedding_dim != width:

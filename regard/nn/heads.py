@@ -17,7 +17,7 @@ from regard.nn.cost import Cost, UnknownCostError
 from regard.nn.embeddings import Embedding, check_tied
 from regard.nn.feedforward import ACTIVATIONS, Activation
 from regard.nn.init import Initialised
-from regard.nn.linear import Linear, Table
+from regard.nn.linear import Linear, VectorTable
 from regard.nn.norms import LayerNorm, NormConfig
 
 NEVER = float("-inf")
@@ -110,7 +110,7 @@ class LinearOutput(Initialised, Head):
     ) -> None:
         super().__init__()
         self.cap = cap
-        self.table: Table | None
+        self.table: VectorTable | None
         object.__setattr__(self, "table", None if tied is None else check_tied(tied, width))
         self.weight = nn.Parameter(torch.empty(vocabulary, width)) if self.table is None else self.table.weight
         self.bias = nn.Parameter(torch.zeros(vocabulary)) if bias else None

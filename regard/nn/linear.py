@@ -47,7 +47,7 @@ class Matrix(Linear):
     """One with which another layer computes itself, so that no layer that only answers calls can take its place."""
 
 
-class Table(Initialised, nn.Embedding):
+class VectorTable(Initialised, nn.Embedding):
     """A vector per entry: per token, place or segment."""
 
     def start(self) -> None:

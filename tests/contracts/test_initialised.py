@@ -22,7 +22,7 @@ from regard.models.recurrent import Sizes
 from regard.nn.attention import MultiHead
 from regard.nn.attention.hard import Hard
 from regard.nn.embeddings import TokenEmbedding
-from regard.nn.linear import Linear, Table
+from regard.nn.linear import Linear, VectorTable
 from regard.nn.norms import LayerNorm
 from regard.nn.positions import HeadDims, Position
 from regard.nn.stacks import Block, Stack
@@ -212,7 +212,7 @@ def test_a_matrix_made_alone_starts_from_xavier_and_a_table_from_its_width() -> 
     assert weight.abs().max() <= (6 / (64 + 32)) ** 0.5
     assert weight.std().item() == pytest.approx((2 / (64 + 32)) ** 0.5, rel=0.1)
     assert torch.equal(weight[:32], weight[32:64])
-    assert Table(200, 64).weight.std().item() == pytest.approx(64**-0.5, rel=0.1)
+    assert VectorTable(200, 64).weight.std().item() == pytest.approx(64**-0.5, rel=0.1)
 
 
 def test_the_scheme_of_a_model_draws_each_value_once(monkeypatch: pytest.MonkeyPatch) -> None:

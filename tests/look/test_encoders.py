@@ -17,7 +17,7 @@ from regard.look.parts import Mark
 from regard.models import EncoderModel, TaggerModel
 from regard.nn.pooling import AttentionPooling, Largest, Mean
 from regard.sides.two_texts import pair_tokens
-from regard.tasks.answering.answerer import Answerer, Window, read_windows
+from regard.tasks.answering.answerer import Answerer, TextWindow, read_windows
 from regard.tasks.judging.judge import PairJudge, judged
 from regard.tasks.pretraining.filling import MaskFiller
 from regard.tasks.tagging.tagger import WordTagger
@@ -99,7 +99,7 @@ def test_an_answering_run_is_looked_at_as_it_reads(home: Path) -> None:
     answerer = Answerer(subject.model, subject.tokenizer, 64, 16)  # type: ignore[arg-type]
     question, part = subject.tokenizer.encode(["Who runs?", TEXT])
     with library.watch(answerer.model) as watched, torch.no_grad():
-        read_windows(answerer.model, answerer.tokenizer, [Window(0, question, part, [])])
+        read_windows(answerer.model, answerer.tokenizer, [TextWindow(0, question, part, [])])
     np.testing.assert_allclose(seen.arrays["encoder.1.self"], watched.last("encoder.1.self")[0].numpy(), atol=1e-6)
     assert seen.family == "encoder"
     assert answerer.look("Who runs?", TEXT).plain() == seen.plain()

@@ -13,7 +13,7 @@ import regard
 from regard.config import ConfigError
 from regard.models import Recurrent, RecurrentModel
 from regard.models.recurrent import Bahdanau, Luong, ReaderConfig
-from regard.nn.attention.hard import NOTHING, Choice, Hard, HardChoice
+from regard.nn.attention.hard import NOTHING, ChoiceModule, Hard, HardChoice
 from regard.nn.attention.local import Predictive
 from regard.nn.call.context import Context
 from regard.nn.call.gathering import Outcome, gathering
@@ -69,7 +69,7 @@ def gradient(model: RecurrentModel, loss: Tensor) -> Tensor:
     return torch.cat([torch.zeros_like(p).flatten() if g is None else g.flatten() for g, p in pairs])
 
 
-class Scripted(Choice):
+class Scripted(ChoiceModule):
     """Takes given positions, and remembers how likely they were."""
 
     def __init__(self, places: tuple[int, ...]) -> None:

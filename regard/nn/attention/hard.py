@@ -19,11 +19,11 @@ NOTHING = -1  # among what was drawn, where a row was read softly
 class ChoiceConfig(Part, family="choice"):
     """What is taken of weighed positions."""
 
-    def build(self) -> Choice:
+    def build(self) -> ChoiceModule:
         raise TypeError(f"{type(self).__name__} is a family, not a choice")
 
 
-class Choice(nn.Module):
+class ChoiceModule(nn.Module):
     """Chances (R, 1, T, S) of positions → the weights by which they are taken. Soft: the chances themselves.
 
     `draws` says whether it draws now.
@@ -44,8 +44,8 @@ class Choice(nn.Module):
 class Soft(ChoiceConfig, kind="soft"):
     """The expectation over all positions."""
 
-    def build(self) -> Choice:
-        return Choice()
+    def build(self) -> ChoiceModule:
+        return ChoiceModule()
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Hard(ChoiceConfig, kind="hard"):
     entropy: Weight = 0.002
     expected: Rate = 0.5
 
-    def build(self) -> Choice:
+    def build(self) -> ChoiceModule:
         return HardChoice(self)
 
 
-class HardChoice(Choice):
+class HardChoice(ChoiceModule):
     """`baseline` holds two moving averages, of log-likelihoods and of ones: their quotient is not pulled to the zero
     that both start from."""
 

@@ -18,11 +18,11 @@ class WindowConfig(Part, family="window"):
 
     reach: Size = 10
 
-    def build(self, width: int) -> Window:
+    def build(self, width: int) -> WindowModule:
         raise TypeError(f"{type(self).__name__} is a family, not a window")
 
 
-class Window(nn.Module):
+class WindowModule(nn.Module):
     """Queries (R, T, D), their places (T,) and the lengths of their keys (R,) → what it does to scores and weights."""
 
     def __init__(self, reach: int) -> None:
@@ -49,11 +49,11 @@ class Window(nn.Module):
 class Monotonic(WindowConfig, kind="local-m"):
     """The centre moves with the target: word t looks around source word t."""
 
-    def build(self, width: int) -> Window:
+    def build(self, width: int) -> WindowModule:
         return MonotonicWindow(self.reach)
 
 
-class MonotonicWindow(Window):
+class MonotonicWindow(WindowModule):
     def centres(self, queries: Tensor, places: Tensor, lengths: Tensor) -> Tensor:
         last = (lengths - 1).unsqueeze(1)  # beyond the end it stays there, so that a query always sees something
         return torch.minimum(places.to(queries.dtype).expand(queries.shape[:2]), last.to(queries.dtype))
@@ -68,11 +68,11 @@ class Predictive(WindowConfig, kind="local-p"):
     stand up to one place behind the last word, S - 1.
     """
 
-    def build(self, width: int) -> Window:
+    def build(self, width: int) -> WindowModule:
         return PredictiveWindow(self.reach, width)
 
 
-class PredictiveWindow(Window):
+class PredictiveWindow(WindowModule):
     def __init__(self, reach: int, width: int) -> None:
         super().__init__(reach)
         self.inner = Linear(width, width, bias=False)

@@ -13,7 +13,7 @@ from regard.errors import Error
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
 from regard.nn.cost import Cost, Shape
-from regard.nn.linear import Table
+from regard.nn.linear import VectorTable
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 
 Join = Literal["add", "concat", "qkv"]
@@ -119,7 +119,7 @@ class Learned(Absolute, kind="learned"):
 class LearnedPosition(AbsolutePosition):
     def __init__(self, join: Join, width: int, length: int) -> None:
         super().__init__(join, width)
-        self.table = Table(length, width)
+        self.table = VectorTable(length, width)
         self.longest = length
 
     def vectors(self, geometry: Geometry, like: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from regard.config import ConfigError, Size
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
 from regard.nn.cost import Cost, Shape
-from regard.nn.linear import Table, normal_
+from regard.nn.linear import VectorTable, normal_
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 
 
@@ -171,7 +171,7 @@ class BucketPosition(Position):
     def __init__(self, buckets: int, furthest: int, heads: int, two_sided: bool) -> None:
         super().__init__()
         self.buckets, self.furthest, self.two_sided = buckets, furthest, two_sided
-        self.table = Table(buckets, heads)
+        self.table = VectorTable(buckets, heads)
 
     def bias(self, q: Tensor, scale: float, context: Context) -> Tensor:
         def make() -> Tensor:

@@ -47,7 +47,7 @@ class Answer(Result):
 
 
 @dataclass(frozen=True)
-class Window:
+class TextWindow:
     """A question and a part of its text as tokens; `places` are their characters, `which` its question's number."""
 
     which: int
@@ -56,7 +56,9 @@ class Window:
     places: list[tuple[int, int]]
 
 
-def windows(tokenizer: Tokenizer, asked: Sequence[tuple[str, str]], max_length: int, stride: int) -> Iterator[Window]:
+def windows(
+    tokenizer: Tokenizer, asked: Sequence[tuple[str, str]], max_length: int, stride: int
+) -> Iterator[TextWindow]:
     """The parts in which each text is read: as long as fits beside the question, each beginning `stride` tokens after
     the one before."""
     for which, (question, context) in enumerate(asked):
@@ -65,7 +67,7 @@ def windows(tokenizer: Tokenizer, asked: Sequence[tuple[str, str]], max_length: 
         for start in range(0, max(len(pieces) - room, 0) + min(stride, room), min(stride, room)):
             part = pieces[start : start + room]
             if part:
-                yield Window(which, ids, [i for i, _, _ in part], [(left, right) for _, left, right in part])
+                yield TextWindow(which, ids, [i for i, _, _ in part], [(left, right) for _, left, right in part])
             if start + room >= len(pieces):
                 break
 
@@ -168,7 +170,7 @@ def threshold_of(text: Any) -> float:
 
 
 def read_windows(
-    model: TaggerModel, tokenizer: Tokenizer, parts: Sequence[Window]
+    model: TaggerModel, tokenizer: Tokenizer, parts: Sequence[TextWindow]
 ) -> tuple[Tensor, list[tuple[int, int]], Tensor | None]:
     """(B, T, 2): logits of that an answer begins and ends at each token, or, at the start, that there is none; where
     each text begins, and where its start stands; and which tokens are real."""

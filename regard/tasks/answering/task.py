@@ -24,7 +24,7 @@ from regard.metrics.answers import answer_scores, exact, judged_answers
 from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
 from regard.page.records import Section, Table
 from regard.results import Scores
-from regard.tasks.answering.answerer import FRAME, Answerer, Window, read_windows, threshold_of, windows
+from regard.tasks.answering.answerer import FRAME, Answerer, TextWindow, read_windows, threshold_of, windows
 from regard.tasks.base import Evaluation, Say, Task, TokenTask, Validation, task_of, usual
 from regard.tasks.tuning import beginning, check_length, usual_dropout
 
@@ -132,12 +132,12 @@ class AnsweringTask(Task[Answering]):
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         """The mean over first and last tokens of the windows, times their tokens, by which the trainer divides."""
         questions, parts, spans = (self.store.rows(side, indices) for side in range(3))
-        rows = [Window(0, one.tolist(), part.tolist(), []) for one, part in zip(questions, parts, strict=True)]
+        rows = [TextWindow(0, one.tolist(), part.tolist(), []) for one, part in zip(questions, parts, strict=True)]
         loss = self.span_loss(model, rows, [(int(first), int(last)) for first, last in spans])
         count = sum(len(row.question) + len(row.part) + FRAME for row in rows)
         return loss * count, count
 
-    def span_loss(self, model: Model, rows: Sequence[Window], spans: Sequence[tuple[int, int]]) -> Tensor:
+    def span_loss(self, model: Model, rows: Sequence[TextWindow], spans: Sequence[tuple[int, int]]) -> Tensor:
         """The mean over first and last tokens; 0 is none, for which the start of a row stands."""
         logits, places, keep = read_windows(cast(TaggerModel, model), self.tokenizer, rows)
         if keep is not None:
@@ -181,7 +181,7 @@ class AnsweringTask(Task[Answering]):
         return [Section("What it answers wrongly", [Table(["question", "found", "right"], wrong[:MISTAKES])])]
 
 
-def span_in(part: Window, one: Question) -> tuple[int, int]:
+def span_in(part: TextWindow, one: Question) -> tuple[int, int]:
     """The first and last token of the answer in a window, counted from 1; (0, 0) where it is not wholly inside."""
     for text, start in one.answers[:1]:
         end = start + len(text)

@@ -24,7 +24,7 @@ from regard.look.subject import Subject
 from regard.models import TextWriter
 from regard.tasks.language.continuations import Continuation, Piece, Sheet, gathered, pieces
 from regard.tasks.language.scoring import (
-    Score,
+    TextScore,
     as_written,
     encoded,
     measure,
@@ -211,7 +211,7 @@ class Generator:
 
     def score(
         self, text: str | Iterable[Document], stride: int | None = None, done: Callable[[int], None] | None = None
-    ) -> Score:
+    ) -> TextScore:
         """What a text costs, or several; every token is scored once, with at least context - stride tokens before it:
         half of the context, where no `stride` is given."""
         documents: Iterable[Document]

@@ -29,7 +29,7 @@ ROWS = 512  # of which all log-probabilities are made at once
 
 
 @dataclass(frozen=True)
-class Score:
+class TextScore:
     """What a text costs a model. `nats` are those of all tokens, `tokens` how many, `size` the bytes of the text, and
     `words` how many white space parts; 0 where nobody counted."""
 
@@ -66,7 +66,7 @@ class Score:
 class StreamScores(Scores):
     """What a text costs a model that reads it in windows of `context` tokens, which move on by a `stride`."""
 
-    score: Score
+    score: TextScore
     context: int
     stride: int
     unknown: int
@@ -196,7 +196,7 @@ def measure(
     done: Callable[[int], None] | None = None,
     stride: int | None = None,
     words: int = 0,
-) -> Score:
+) -> TextScore:
     """What a stream of tokens, of so many bytes and words, costs a model; `done` hears how many more are scored.
 
     Texts in it, each with its `end`, are read apart.
@@ -209,7 +209,7 @@ def measure(
         nats += float(model.head.total_loss(states[chosen], targets[chosen]))
         if done is not None:
             done(int(scored.sum()))
-    return Score(nats, len(ids), size, words)
+    return TextScore(nats, len(ids), size, words)
 
 
 @torch.no_grad()

@@ -32,7 +32,7 @@ class Episode:
     queries: NDArray[np.int64]
 
 
-class Shelf:
+class ClassTexts:
     """The texts of some classes, from which episodes of `ways` classes with `shots` examples each are drawn."""
 
     def __init__(self, classes: dict[str, list[int]], ways: int, shots: int, called: str) -> None:

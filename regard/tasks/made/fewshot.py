@@ -28,7 +28,7 @@ from regard.nn.call.watch import watch
 from regard.page.records import Card, Cards, Section, WordMatrix
 from regard.results import Scores
 from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual
-from regard.tasks.made.episodes import Episode, Shelf, TermWeights, by_class, divided
+from regard.tasks.made.episodes import ClassTexts, Episode, TermWeights, by_class, divided
 from regard.tasks.tool import Tool
 
 SPLITS = ("train", "valid", "test")
@@ -153,7 +153,7 @@ class FewShotTask(Task[FewShots]):
         self.texts, classes = by_class(finest(config.train).texts(), config.shots + 1)
         parts = divided(classes, config.tested, config.validated, config.division)
         self.shelves = {
-            split: Shelf({name: classes[name] for name in names}, config.ways, config.shots, f"split {split!r}")
+            split: ClassTexts({name: classes[name] for name in names}, config.ways, config.shots, f"split {split!r}")
             for split, names in zip(SPLITS, parts, strict=True)
         }
         if not self.run.tokenizer_path.exists():

@@ -39,7 +39,7 @@ AROUND = 12  # tokens to either side of a sample's mask
 
 
 @dataclass(frozen=True)
-class Reading:
+class MaskedBatch:
     """A batch as the model reads it: tokens and segments (B, T), which are real, which words it is to find, and for
     each pair 0 where the second followed the first."""
 
@@ -104,7 +104,7 @@ class MaskedReader:
         indices: np.ndarray[Any, Any],
         device: torch.device,
         generator: torch.Generator | None = None,
-    ) -> Reading:
+    ) -> MaskedBatch:
         """Passages with words hidden; pairs are drawn first."""
         segments = relations = None
         if pairs is None:
@@ -118,7 +118,7 @@ class MaskedReader:
         tokens, keep = padded(texts, torch.device("cpu"))
         hidden, targets = self.masking(tokens, keep, generator)
         keep = None if keep is None else keep.to(device)
-        return Reading(hidden.to(device), keep, segments, targets.to(device), relations)
+        return MaskedBatch(hidden.to(device), keep, segments, targets.to(device), relations)
 
     @torch.no_grad()
     def measure(
@@ -147,7 +147,7 @@ class MaskedReader:
             metrics["next_sentence"] = matched / len(chosen)
         return metrics, samples[:SAMPLES]
 
-    def samples(self, encoder: EncoderModel, batch: Reading, states: Tensor) -> list[dict[str, str]]:
+    def samples(self, encoder: EncoderModel, batch: MaskedBatch, states: Tensor) -> list[dict[str, str]]:
         """Of each row its first mask, with some words around it."""
         found, head = [], encoder.head
         assert head is not None
