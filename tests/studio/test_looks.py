@@ -74,9 +74,11 @@ def test_a_model_without_attention_shows_how_sure_it_is(client: TestClient) -> N
     seen = client.post("/api/look", json={"run": "inattentive", "text": "Hello", "target": "Hi"}).json()
     assert seen["layers"] == []
     assert len(seen["predictions"]) == len("Hi") + 1
-    refused = client.post("/api/way", json={"run": "inattentive", "text": "Hello", "target": "Hi"})
-    assert (refused.status_code, "has no blocks" in refused.json()["error"]) == (422, True)
-    assert client.post("/api/way", json={"run": "recurrent", "text": "Hello"}).status_code == 422  # it has no blocks
+    way = client.post("/api/way", json={"run": "inattentive", "text": "Hello", "target": "Hi"}).json()
+    told = ["tokens", "embedding", "encoded", "tokens", "embedding", "state", "cell", "output", "logits"]
+    assert [stage["stage"] for stage in way["stages"]] == told
+    attending = client.post("/api/way", json={"run": "recurrent", "text": "Hello"}).json()
+    assert "looked" in [stage["stage"] for stage in attending["stages"]]
     assert client.get("/api/runs/inattentive").json()["layers"] == []
 
 
