@@ -31,7 +31,7 @@ _PARTS = {
     "feedforward": ("FeedForward", "FeedForwardConfig", "Gated", "MLP"),
     "heads": ("Head", "HeadConfig", "LinearHead", "TransformHead"),
     "init": ("InitConfig", "Normal", "Xavier"),
-    "linear": ("Linear", "Table"),
+    "linear": ("Linear", "VectorTable"),
     "mixers": ("Convolution", "Recurrence"),
     "norms": ("LayerNorm", "Norm", "NormConfig", "RMSNorm"),
     "pooling": ("AttentionPooling", "FirstToken", "Largest", "LastToken", "Mean", "Pool", "PoolConfig"),
