@@ -9,7 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from regard.anatomy import Description, describe
+    from regard.anatomy import describe
+    from regard.description import Description
     from regard.errors import Error
     from regard.nn.call.masks import Mask
     from regard.nn.call.watch import watch
@@ -22,7 +23,7 @@ __version__ = "0.1.0.dev0"
 __all__ = ["Description", "Error", "Mask", "build", "describe", "evaluate", "load", "presets", "train", "watch"]
 
 _HOMES = {
-    "Description": "regard.anatomy",
+    "Description": "regard.description",
     "Error": "regard.errors",
     "Mask": "regard.nn.call.masks",
     "build": "regard.zoo",

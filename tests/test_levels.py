@@ -15,6 +15,7 @@ LEVELS = {
     "errors": -2,
     "extensions": -1,
     "config": 0,
+    "description": 0,
     "data": 1,
     "results": 2,
     "metrics": 3,

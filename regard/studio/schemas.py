@@ -5,10 +5,11 @@ An answer that is a record elsewhere is mirrored from it; a request has limits o
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from regard import description
 from regard.look import records as looks
 from regard.look.parts import Tree
 from regard.studio import records
@@ -53,25 +54,7 @@ class Version(BaseModel):
     python: str
 
 
-class Description(BaseModel):
-    """What a model is made of and costs, as `regard describe --json` says it."""
-
-    name: str
-    kind: str
-    paper: str
-    note: str
-    published: int | None
-    parameters: int
-    parts: dict[str, int]
-    batch: int
-    length: int
-    multiply_adds: int
-    training_multiply_adds: int
-    weight_bytes: dict[str, int]
-    activation_bytes: int
-    cache_bytes_per_token: int
-    memory_bytes_per_source_token: int
-    config: dict[str, Any]
+Description = mirrored(description.Description)
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
