@@ -14,25 +14,31 @@ Shown = Callable[[int], str]
 
 
 @contextmanager
-def counting(what: str, total: int | None = None, shown: Shown = "{:,}".format) -> Iterator[Callable[[int], None]]:
-    """A function to call with how many more are done; `shown` formats a count."""
+def counting(
+    what: str, total: int | None = None, shown: Shown = "{:,}".format, bar: bool = True
+) -> Iterator[Callable[[int], None]]:
+    """A function to call with how many more are done; `shown` formats a count. Without a `bar` a terminal shows
+    nothing, because it shows another bar already."""
     done = 0
 
     def told() -> str:
         return shown(done) + (f" of {shown(total)}" if total else "")
 
+    if sys.stderr.isatty() and not bar:
+        yield lambda more: None
+        return
     if sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn(what), BarColumn(), TextColumn("{task.fields[told]}"), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=total, told=told())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as drawn:
+            task = drawn.add_task(what, total=total, told=told())
 
             def move(more: int) -> None:
                 nonlocal done
                 done += more
-                bar.update(task, advance=more, told=told())
+                drawn.update(task, advance=more, told=told())
 
             yield move
         return

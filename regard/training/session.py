@@ -187,6 +187,7 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
         for output in outputs:
             output.close()
     if done.best is not None:
+        _say("looking at the weights that are kept, for the report")
         merge(model)
         quicken(model)
         put_weights(model, read_tensors(run.weights_path), str(run.weights_path))

@@ -118,7 +118,7 @@ def test_the_alignment_is_that_of_evaluation(toy: Toy, subject: Subject) -> None
     reading = subject.reading
     assert reading is not None
     pair = Pair(TEXT, meaning(TEXT), alignment=tuple((i, i) for i in range(4)))
-    expected = cross_weights(translator, [pair], reading.shift, reading.layer)[reading.layer][0]
+    expected = cross_weights(translator, [pair], reading)[0]
     seen = look(subject, TEXT, meaning(TEXT), gold=pair.alignment)
     assert seen.alignment is not None
     np.testing.assert_allclose(seen.arrays["alignment"][0], expected, atol=1e-6)

@@ -7,12 +7,13 @@ which layer, follows the gold alignment best is chosen on validation pairs and r
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 
 from regard.data.pairs import Pair
+from regard.data.progress import counting
 from regard.look.alignment import (
     Links,
     Matrix,
@@ -28,40 +29,51 @@ from regard.models.padding import padded
 from regard.nn.call.watch import watch
 from regard.tasks.writing.translator import Translator
 
-BATCH = 32
+PAIRS_A_BATCH = 16
+SHIFTS = (0, 1)  # a row of weights belongs to the token that it predicts, or to the one that it reads
 
 
-def choose_reading(translator: Translator, pairs: Sequence[Pair]) -> tuple[Reading, float]:
+def choose_reading(translator: Translator, pairs: Sequence[Pair], bar: bool = True) -> tuple[Reading, float]:
     """The reading with the lowest alignment error rate on these pairs, and that rate."""
     gold = [pair.alignment for pair in pairs]
     rated = []
-    for shift in (0, 1):
-        for layer, weights in cross_weights(translator, pairs, shift).items():
-            reading = Reading(layer, shift)
-            rated.append((alignment_error_rate([reading.links(one) for one in weights], gold), layer, reading))
+    with counting("choosing the layer that aligns words, pairs", len(pairs), bar=bar) as done:
+        found = cross_weights_of(translator, pairs, SHIFTS, done=done)
+    for (layer, shift), weights in sorted(found.items(), key=lambda entry: entry[0][1]):
+        reading = Reading(layer, shift)
+        rated.append((alignment_error_rate([reading.links(one) for one in weights], gold), layer, reading))
     error, _, best = min(rated, key=lambda entry: entry[:2])
     return best, error
 
 
 def align(translator: Translator, pairs: Sequence[Pair], reading: Reading) -> list[Links]:
     """The links (source word, target word) of each pair."""
-    weights = cross_weights(translator, pairs, reading.shift, reading.layer)[reading.layer]
-    return [reading.links(one) for one in weights]
+    return [reading.links(one) for one in cross_weights(translator, pairs, reading)]
 
 
 def error_rate(translator: Translator, pairs: Sequence[Pair], reading: Reading) -> float:
     return alignment_error_rate(align(translator, pairs, reading), [pair.alignment for pair in pairs])
 
 
+def cross_weights(translator: Translator, pairs: Sequence[Pair], reading: Reading) -> list[Matrix]:
+    """For each pair: (target words, source words), the mean of the heads, as the given target is written."""
+    return cross_weights_of(translator, pairs, (reading.shift,), reading.layer)[reading.layer, reading.shift]
+
+
 @torch.no_grad()
-def cross_weights(
-    translator: Translator, pairs: Sequence[Pair], shift: int, layer: str = "decoder.*.cross"
-) -> dict[str, list[Matrix]]:
-    """By layer, for each pair: (target words, source words), the mean of the heads, as the given target is written."""
+def cross_weights_of(
+    translator: Translator,
+    pairs: Sequence[Pair],
+    shifts: Sequence[int],
+    layer: str = "decoder.*.cross",
+    done: Callable[[int], None] | None = None,
+) -> dict[tuple[str, int], list[Matrix]]:
+    """The same by layer and by shift; `done` hears how many more pairs the model has read."""
     tokenizer, device = translator.tokenizer, translator.device
-    found: dict[str, list[Matrix]] = {name: [] for name in fnmatch.filter(cross_layers(translator.model), layer)}
-    for start in range(0, len(pairs), BATCH):
-        chosen = pairs[start : start + BATCH]
+    layers = fnmatch.filter(cross_layers(translator.model), layer)
+    found: dict[tuple[str, int], list[Matrix]] = {(name, shift): [] for name in layers for shift in shifts}
+    for start in range(0, len(pairs), PAIRS_A_BATCH):
+        chosen = pairs[start : start + PAIRS_A_BATCH]
         sources = [tokenizer.pieces(pair.source) for pair in chosen]
         targets = [tokenizer.pieces(pair.target) for pair in chosen]
         source, keep = padded([np.array([*(i for i, _, _ in pieces), tokenizer.end]) for pieces in sources], device)
@@ -71,7 +83,11 @@ def cross_weights(
         for name in seen:
             weights = seen.last(name).mean(1).float().cpu().numpy()  # (B, T, S)
             for pair, one, left, right in zip(chosen, weights, sources, targets, strict=True):
-                found[name].append(of_words(pair, one[shift : shift + len(right), : len(left)], left, right))
+                for shift in shifts:
+                    part = one[shift : shift + len(right), : len(left)]
+                    found[name, shift].append(of_words(pair, part, left, right))
+        if done is not None:
+            done(len(chosen))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -18,6 +18,7 @@ from regard.data.corpus import Rowing, tokenized
 from regard.data.examples import PairData
 from regard.data.files import DataError
 from regard.data.pairs import Pair, Sides, say_skipped
+from regard.data.progress import counting
 from regard.data.shards import TokenShard
 from regard.data.splitting import Row, Splitter
 from regard.data.store import HEADER, Store
@@ -98,6 +99,7 @@ class TextToTextTask(Task[TextToText]):
 
     def prepare(self, say: Say) -> None:
         config, tokens = self.config, self.run.path / TOKENS
+        self.known: dict[tuple[float, ...], list[str]] = {}  # by the sums of the weights, what was written with them
         valid = config.valid.pairs()  # at once: that a file is missing is said before the tokenizer takes its time
         self.tokenizer = self.learn_tokenizer(self.texts, say)
         self.valid = self.short_enough(valid, say)
@@ -182,8 +184,8 @@ class TextToTextTask(Task[TextToText]):
         return loss, sum(len(row) + 1 for row in targets)
 
     @torch.no_grad()
-    def valid_loss(self, model: Model) -> float:
-        """The mean loss of a token, without smoothing."""
+    def valid_loss(self, model: Model, done: Callable[[int], None]) -> float:
+        """The mean loss of a token, without smoothing; `done` hears of how many more pairs it is."""
         total, count, most = 0.0, 0, self.config.max_length - 1
         sources = [np.array(row[:most]) for row in self.tokenizer.encode([pair.source for pair in self.valid])]
         targets = [np.array(row) for row in self.tokenizer.encode([pair.target for pair in self.valid])]
@@ -192,21 +194,32 @@ class TextToTextTask(Task[TextToText]):
             rows = order[start : start + 64]
             loss, tokens = self.pair_loss(model, [sources[i] for i in rows], [targets[i] for i in rows], 0.0)
             total, count = total + float(loss), count + tokens
+            done(len(rows))
         return total / count
 
     def validate(self, model: Model) -> Validation:
-        chosen, found = self.written(model)
+        with counting("validating, sentence pairs", 2 * len(self.valid), bar=False) as done:
+            chosen, found = self.written(model, done)
+            done(len(self.valid) - len(chosen))
+            loss = self.valid_loss(model, done)
         samples = [
             {"source": shortened(pair.source, SHOWN), "output": text, "reference": pair.target}
             for pair, text in zip(chosen[:SAMPLES], found, strict=False)
         ]
         scores = self.config.scores(chosen, found).metrics()
-        return Validation({"loss": self.valid_loss(model), **scores}, samples)
+        return Validation({"loss": loss, **scores}, samples)
 
-    def written(self, model: Model) -> tuple[list[Pair], list[str]]:
-        """Some validation pairs, and what a greedy search writes for their sources."""
+    def written(self, model: Model, done: Callable[[int], None]) -> tuple[list[Pair], list[str]]:
+        """Some validation pairs, and what a greedy search writes for their sources; `done` hears of how many more. What
+        a validation wrote is known, so that the report of the weights that are kept need not write it again."""
         chosen, tool = self.valid[: self.config.validated], self.tool(model)
-        return chosen, tool.texts([pair.source for pair in chosen], tool.search(beam=1), batch=64)
+        weights = tuple(float(weight.detach().sum(dtype=torch.float64)) for weight in model.parameters())
+        if weights not in self.known:
+            sources = [pair.source for pair in chosen]
+            self.known[weights] = tool.texts(sources, tool.search(beam=1), batch=64, done=done)
+        else:
+            done(len(chosen))
+        return chosen, self.known[weights]
 
     def tool(self, model: Model) -> Translator:
         return self.config.tool(cast(SourceWriter, model), self.tokenizer)

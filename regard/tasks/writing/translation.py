@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 from regard.checkpoint import Run
 from regard.config import to_dict
 from regard.data.pairs import Pair
+from regard.data.progress import counting
 from regard.data.words import words
 from regard.look.alignment import Reading, alignment_error_rate, cross_layers, usual_reading, words_of
 from regard.look.capture import look
@@ -24,8 +25,8 @@ from regard.tasks.writing.evaluating import evaluate
 from regard.tasks.writing.task import SAMPLES, TextToText, TextToTextTask
 from regard.tasks.writing.translator import Translator
 
-MOST_ALIGNED = 100  # pairs with gold links that choose which layer is read as an alignment
-SOME_ALIGNED = 20  # that choose it at each validation, for the looks that are kept
+PAIRS_ALIGNED = 100  # at most so many pairs with gold links choose which layer is read as an alignment
+PAIRS_ALIGNED_EACH_TIME = 20  # the same at each validation, for the looks that are kept
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class TranslationTask(TextToTextTask):
     def probes(self, model: Model) -> list[bytes]:
         """Of the first validation pairs of a length that fits on a slide, as their references are written."""
         chosen = self.fitting_a_slide()
-        reading, _ = self.reading(model, SOME_ALIGNED) if cross_layers(model) else (None, None)
+        reading, _ = self.reading(model, PAIRS_ALIGNED_EACH_TIME, bar=False) if cross_layers(model) else (None, None)
         known = {(pair.source, pair.target): pair for pair in chosen}
         subject = Subject(model, self.tokenizer, reading, known)
         return [look(subject, pair.source, pair.target).to_bytes() for pair in chosen]
@@ -74,16 +75,17 @@ class TranslationTask(TextToTextTask):
         """Which layer is read as an alignment, and its error rate where gold links could choose it."""
         if not cross_layers(model):
             return {}
-        reading, error = self.reading(model, MOST_ALIGNED)
+        reading, error = self.reading(model, PAIRS_ALIGNED)
         return {"alignment": {**to_dict(reading), "error_rate": error}}
 
-    def reading(self, model: Model, most: int) -> tuple[Reading, float | None]:
+    def reading(self, model: Model, most: int, bar: bool = True) -> tuple[Reading, float | None]:
         """The layer that aligns at most so many gold pairs best, and its error rate; the usual one without gold."""
         gold = [pair for pair in self.valid if pair.alignment][:most]
-        return choose_reading(self.tool(model), gold) if gold else (usual_reading(model), None)
+        return choose_reading(self.tool(model), gold, bar) if gold else (usual_reading(model), None)
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
-        scores = self.config.scores(*self.written(model))
+        with counting("translating for the report, sentences", len(self.valid[: self.config.validated])) as done:
+            scores = self.config.scores(*self.written(model, done))
         bars = [
             (name, value, f"{count} sentences of {name} words")
             for name, count, value in cast(TranslationScores, scores).by_length
@@ -106,7 +108,7 @@ class TranslationTask(TextToTextTask):
         if error is not None:
             told += f" Alignment error rate of the validation sentences together: {error:.2f}. Gold links are outlined."
         shown = self.fitting_a_slide()
-        matrices = cross_weights(translator, shown, reading.shift, reading.layer)[reading.layer]
+        matrices = cross_weights(translator, shown, reading)
         drawn = []
         for pair, weights in zip(shown, matrices, strict=True):
             columns, rows = words_of(pair)
