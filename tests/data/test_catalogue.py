@@ -42,6 +42,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for split in ("train", "valid", "test"):
         articles = "".join(f" = Title {i} = \n \n Text {i} . \n" for i in range(20))
         (tmp_path / "wikitext-2" / f"wiki.{split}.tokens").write_text(articles)
+    (tmp_path / "aeslc").mkdir()
+    for name, others in (("train", {}), ("dev", {"annotators": ["About it", " "]})):
+        mails = [{"id": str(i), "body": f"Dear {i},\n come. ", "subject": f"Mail {i}", **others} for i in range(8)]
+        (tmp_path / "aeslc" / f"{name}.jsonl").write_text("\n".join(json.dumps(mail) for mail in mails))
     return tmp_path
 
 
@@ -122,7 +126,7 @@ def test_the_phrasebook_has_the_splits_that_the_table_says() -> None:
 
 
 EVERY = [(name, form) for name, data in DATA_SETS.items() for form in data.forms]
-KINDS = {"pairs": Pair, "tagged": Tagged, "labelled": Labelled, "text": Document}
+KINDS = {"pairs": Pair, "summaries": Pair, "tagged": Tagged, "labelled": Labelled, "text": Document}
 every_form = pytest.mark.parametrize(("name", "form"), EVERY)
 
 
@@ -147,6 +151,11 @@ def test_no_labelled_text_stands_in_both_splits(home: Path, name: str) -> None:
     assert train
     assert valid
     assert not train & valid
+
+
+def test_aeslc_reads_mails_with_their_subjects_and_those_of_others(home: Path) -> None:
+    assert next(iter(open_data("aeslc", form="summaries"))) == Pair("Dear 0,\n come.", "Mail 0")
+    assert next(iter(open_data("aeslc", split="valid", form="summaries"))).others == ("About it",)
 
 
 def test_sst2_names_its_labels_and_leaves_its_header_out(home: Path) -> None:
