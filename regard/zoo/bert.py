@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from regard.config import change
 from regard.models import Encoder
 from regard.nn.attention import MultiHead
 from regard.nn.embeddings import TokenEmbedding
@@ -10,8 +11,8 @@ from regard.nn.heads import TransformHead
 from regard.nn.init import Normal
 from regard.nn.norms import LayerNorm
 from regard.nn.pooling import FirstToken
-from regard.nn.positions import Learned, Rotary
-from regard.nn.residual import PostNorm, PreNorm
+from regard.nn.positions import Learned
+from regard.nn.residual import PostNorm
 from regard.nn.stacks import Block, Stack
 from regard.zoo.base import Preset
 
@@ -46,47 +47,15 @@ def bert(layers: int, width: int, heads: int) -> Encoder:
 
 def roberta(layers: int, width: int, heads: int) -> Encoder:
     """BERT without segments and next-sentence task, with a byte-level vocabulary."""
-    norm = LayerNorm(eps=1e-5)
-    return Encoder(
-        vocabulary=50_265,
-        width=width,
-        init=Normal(std=0.02),
-        embedding=TokenEmbedding(norm=norm, dropout=0.1),
-        encoder=Stack(
-            layers=layers,
-            block=Block(
-                attention=MultiHead(heads=heads, weight_dropout=0.1),
-                feedforward=MLP(hidden=4 * width, activation="gelu"),
-                norm=norm,
-                residual=PostNorm(dropout=0.1),
-            ),
-            position=Learned(length=512),
-        ),
-        head=TransformHead(norm=norm),
-    )
+    differing = {"vocabulary": 50_265, "segments": 0, "pool": None, "truncated": False, "eps": 1e-5}
+    return change(bert(layers, width, heads), differing)
 
 
 def modern(layers: int, width: int, heads: int) -> Encoder:
     """BERT with rotary positions and norms before the sublayers. Which words stand beside each other is in the scores
     from the start; a table of positions has to learn it first, which takes longer than a laptop trains."""
-    return Encoder(
-        vocabulary=8000,
-        width=width,
-        init=Normal(std=0.02, truncated=True),
-        embedding=TokenEmbedding(segments=2, norm=LayerNorm()),
-        encoder=Stack(
-            layers=layers,
-            block=Block(
-                attention=MultiHead(heads=heads),
-                feedforward=MLP(hidden=4 * width, activation="gelu"),
-                norm=LayerNorm(),
-                residual=PreNorm(),
-            ),
-            position=Rotary(),
-        ),
-        pool=FirstToken(),
-        head=TransformHead(norm=LayerNorm()),
-    )
+    differing = {"vocabulary": 8000, "position": "rotary", "residual": "pre-norm", "eps": 1e-5}
+    return change(bert(layers, width, heads), {**differing, "dropout": 0.0, "weight_dropout": 0.0})
 
 
 PRESETS = (

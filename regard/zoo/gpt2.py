@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from regard.config import change
 from regard.models import Decoder
 from regard.nn.attention import Banded, MultiHead
 from regard.nn.embeddings import TokenEmbedding
@@ -26,21 +27,8 @@ PADDED = "50,257 pieces padded to 51,200, so that eight processes can share them
 def gpt() -> Decoder:
     """The first Transformer's decoder alone: norms behind the sublayers and none at the end, GELU, learned positions,
     tied embeddings, a context of 512."""
-    return Decoder(
-        vocabulary=40_478,
-        width=768,
-        init=Normal(std=0.02),
-        embedding=TokenEmbedding(dropout=0.1),
-        decoder=Stack(
-            layers=12,
-            block=Block(
-                attention=MultiHead(heads=12, weight_dropout=0.1),
-                feedforward=MLP(hidden=3072, activation="gelu-tanh"),
-                residual=PostNorm(dropout=0.1),
-            ),
-            position=Learned(length=512),
-        ),
-    )
+    differing = {"residual": PostNorm(dropout=0.1), "by_depth": False, "length": 512}
+    return change(gpt2(layers=12, width=768, heads=12, vocabulary=40_478), differing)
 
 
 def gpt2(layers: int, width: int, heads: int, vocabulary: int = 50_257) -> Decoder:

@@ -5,35 +5,21 @@ from __future__ import annotations
 from regard.config import change
 from regard.models import LSTMN, Decoder, RecurrentDecoder
 from regard.nn.attention import MultiHead
-from regard.nn.embeddings import TokenEmbedding
 from regard.nn.feedforward import MLP, Gated
 from regard.nn.heads import LinearHead
 from regard.nn.init import Normal
 from regard.nn.norms import RMSNorm
-from regard.nn.positions import Learned, Rotary
+from regard.nn.positions import Rotary
 from regard.nn.residual import PreNorm
 from regard.nn.stacks import Block, Stack
 from regard.zoo.base import Preset
+from regard.zoo.gpt2 import gpt2
 
 
 def writer(layers: int, width: int, heads: int, dropout: float, context: int) -> Decoder:
-    """GPT-2's make, for small data: pre-norm, GELU, learned positions, tied embeddings; dropout outside of attention,
-    whose fused kernel drops nothing on a CPU."""
-    return Decoder(
-        vocabulary=2_000,
-        width=width,
-        init=Normal(std=0.02, by_depth=True),
-        embedding=TokenEmbedding(dropout=dropout),
-        decoder=Stack(
-            layers=layers,
-            block=Block(
-                attention=MultiHead(heads=heads),
-                feedforward=MLP(hidden=4 * width, activation="gelu-tanh"),
-                residual=PreNorm(dropout=dropout),
-            ),
-            position=Learned(length=context),
-        ),
-    )
+    """GPT-2's make, for small data; dropout outside of attention, whose fused kernel drops nothing on a CPU."""
+    differing = {"dropout": dropout, "weight_dropout": 0.0, "length": context}
+    return change(gpt2(layers, width, heads, vocabulary=2_000), differing)
 
 
 def modern(layers: int, width: int, heads: int, kv_heads: int | None, vocabulary: int) -> Decoder:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from regard.models import Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, Luong, ReaderConfig, Start
 from regard.nn.attention import Additive
@@ -25,21 +27,6 @@ def cho(reader: ReaderConfig, bidirectional: bool) -> Recurrent:
     )
 
 
-def sutskever() -> Recurrent:
-    """Four layers of 1,000 LSTM cells, sources read from their end, as in the paper's sections 3.3 and 3.4."""
-    return Recurrent(
-        vocabulary=80_000,
-        width=1000,
-        source_vocabulary=160_000,
-        cell="lstm",
-        hidden=1000,
-        layers=4,
-        bidirectional=False,
-        backwards=True,
-        reader=Start(),
-    )
-
-
 def luong(reader: ReaderConfig) -> Recurrent:
     """Four layers of 1,000 LSTM cells, dropout 0.2, as in Luong et al. 2015, section 4.1."""
     return Recurrent(
@@ -55,6 +42,11 @@ def luong(reader: ReaderConfig) -> Recurrent:
     )
 
 
+def sutskever() -> Recurrent:
+    """The same size without dropout, sources read from their end, as in the paper's sections 3.3 and 3.4."""
+    return replace(luong(Start()), vocabulary=80_000, source_vocabulary=160_000, backwards=True, dropout=0.0)
+
+
 PAPERS = {
     "sutskever": "Sutskever et al. 2014, arXiv:1409.3215",
     "cho": "Cho et al. 2014, arXiv:1406.1078",
@@ -64,12 +56,7 @@ PAPERS = {
 }
 
 PRESETS = (
-    Preset(
-        "sutskever-2014",
-        sutskever(),
-        paper=PAPERS["sutskever"],
-        published=384_000_000,
-    ),
+    Preset("sutskever-2014", sutskever(), paper=PAPERS["sutskever"], published=384_000_000),
     Preset(
         "cho-2014",
         cho(Fixed(output="maxout"), bidirectional=False),

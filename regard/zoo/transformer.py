@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from regard.models import EncoderDecoder
 from regard.nn.attention import MultiHead
 from regard.nn.embeddings import TokenEmbedding
@@ -24,22 +26,14 @@ def transformer(
     wiring: type[ResidualConfig] = PostNorm,
 ) -> EncoderDecoder:
     """Sinusoidal positions, one token table for source, target and output; dropout as in section 5.4."""
-    attention, feedforward = MultiHead(heads=heads), MLP(hidden=hidden)
-    residual = wiring(dropout=dropout)
+    attention = MultiHead(heads=heads)
+    block = Block(attention=attention, feedforward=MLP(hidden=hidden), residual=wiring(dropout=dropout))
     return EncoderDecoder(
         vocabulary=vocabulary,
         width=width,
         embedding=TokenEmbedding(scaled=True, dropout=dropout),
-        encoder=Stack(
-            layers=layers,
-            block=Block(attention=attention, feedforward=feedforward, residual=residual),
-            position=Sinusoidal(),
-        ),
-        decoder=Stack(
-            layers=layers,
-            block=Block(attention=attention, cross=attention, feedforward=feedforward, residual=residual),
-            position=Sinusoidal(),
-        ),
+        encoder=Stack(layers=layers, block=block, position=Sinusoidal()),
+        decoder=Stack(layers=layers, block=replace(block, cross=attention), position=Sinusoidal()),
     )
 
 
