@@ -102,6 +102,19 @@ def assert_gradients_equal(links: list[Link]) -> None:
         assert_equal(link.ours.grad, link.theirs(lambda tensor: tensor.grad))
 
 
+def assert_alike(
+    ours: Tensor, theirs: Tensor, links: list[Link], *inputs: tuple[Tensor, Tensor], scale: float = 1.0
+) -> None:
+    """What two models make is equal, and so are the gradients of their weights and of their inputs, ours and theirs."""
+    assert_equal(ours, theirs.to(ours.dtype))
+    upstream = torch.randn_like(ours) * scale
+    ours.backward(upstream)
+    theirs.backward(upstream.to(theirs.dtype))
+    for mine, other in inputs:
+        assert_equal(mine.grad, other.grad)
+    assert_gradients_equal(links)
+
+
 def marian(ours: Any, theirs: Any) -> list[Link]:
     """An encoder-decoder of ours and a `MarianMTModel`; its output bias is the second link."""
     found = [

@@ -19,7 +19,7 @@ from regard.nn.residual import PostNorm, PreNorm, ResidualConfig
 from regard.nn.stacks import Block, BlockLayer, Stack
 from tests.helpers import randomise
 from tests.references import links as link
-from tests.references.links import Link, assert_equal, assert_gradients_equal
+from tests.references.links import Link, assert_alike, assert_equal
 
 WIDTH, HEADS, HIDDEN = 32, 4, 48
 LENGTHS = torch.tensor([7, 4, 6])
@@ -39,12 +39,6 @@ def real(x: Tensor, keep: Tensor) -> Tensor:
     return x[keep]
 
 
-def backward_alike(ours: Tensor, theirs: Tensor) -> None:
-    upstream = torch.randn_like(ours)
-    ours.backward(upstream)
-    theirs.backward(upstream)
-
-
 @pytest.mark.parametrize("causal", [False, True])
 def test_self_attention_equals_multiheadattention(causal: bool) -> None:
     theirs = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
@@ -58,10 +52,7 @@ def test_self_attention_equals_multiheadattention(causal: bool) -> None:
     future = nn.Transformer.generate_square_subsequent_mask(7).isinf() if causal else None
     expected, _ = theirs(y, y, y, key_padding_mask=~keep, attn_mask=future, need_weights=False)
     result = ours(x, Context.whole(x, Mask(causal=causal, keys=keep)))
-    assert_equal(real(result, keep), real(expected, keep))
-    backward_alike(real(result, keep), real(expected, keep))
-    assert_equal(x.grad, y.grad)
-    assert_gradients_equal(links)
+    assert_alike(real(result, keep), real(expected, keep), links, (x, y))
 
 
 def test_watched_weights_equal_those_of_multiheadattention() -> None:
@@ -99,11 +90,7 @@ def test_cross_attention_equals_multiheadattention() -> None:
     y, their_memory = twin(x), twin(memory)
     expected, _ = theirs(y, their_memory, their_memory, key_padding_mask=~keep, need_weights=False)
     result = ours(x, Context.whole(x, Mask(causal=True), Memory(memory, keep)))
-    assert_equal(result, expected)
-    backward_alike(result, expected)
-    assert_equal(x.grad, y.grad)
-    assert_equal(memory.grad, their_memory.grad)
-    assert_gradients_equal(links)
+    assert_alike(result, expected, links, (x, y), (memory, their_memory))
 
 
 def block(residual: ResidualConfig, cross: bool) -> Block:
@@ -149,10 +136,7 @@ def test_a_block_equals_transformerencoderlayer(residual: ResidualConfig) -> Non
     y = twin(x)
     expected = theirs(y, src_key_padding_mask=~keep)
     result, _ = ours(x, Context.whole(x, Mask(keys=keep)))
-    assert_equal(real(result, keep), real(expected, keep))
-    backward_alike(real(result, keep), real(expected, keep))
-    assert_equal(x.grad, y.grad)
-    assert_gradients_equal(links)
+    assert_alike(real(result, keep), real(expected, keep), links, (x, y))
 
 
 @pytest.mark.parametrize("residual", WIRINGS, ids=lambda wiring: wiring.kind)
@@ -168,11 +152,7 @@ def test_a_block_equals_transformerdecoderlayer(residual: ResidualConfig) -> Non
     future = nn.Transformer.generate_square_subsequent_mask(5).isinf()
     expected = theirs(y, their_memory, tgt_mask=future, memory_key_padding_mask=~keep)
     result, _ = ours(x, Context.whole(x, Mask(causal=True), Memory(memory, keep)))
-    assert_equal(result, expected)
-    backward_alike(result, expected)
-    assert_equal(x.grad, y.grad)
-    assert_equal(memory.grad, their_memory.grad)
-    assert_gradients_equal(links)
+    assert_alike(result, expected, links, (x, y), (memory, their_memory))
 
 
 @pytest.mark.parametrize("residual", WIRINGS, ids=lambda wiring: wiring.kind)
@@ -181,28 +161,14 @@ def test_two_stacks_equal_torch_transformer(residual: ResidualConfig) -> None:
     theirs = nn.Transformer(WIDTH, HEADS, 2, 3, HIDDEN, dropout=0.0, batch_first=True, norm_first=first)
     randomise(theirs)
     stack = Stack(layers=2, block=block(residual, cross=False), final_norm=True)  # PyTorch ends with a norm always
-    ours = nn.ModuleDict(
-        {
-            "encoder": stack.build(WIDTH, causal=False),
-            "decoder": replace(stack, layers=3, block=block(residual, cross=True)).build(WIDTH, True, WIDTH),
-        }
-    )
-    encoder, decoder = ours["encoder"], ours["decoder"]
-    links = [
-        *[
-            one
-            for mine, other in zip(encoder.blocks, theirs.encoder.layers, strict=True)
-            for one in encoder_links(mine, other)
-        ],
-        *[
-            one
-            for mine, other in zip(decoder.blocks, theirs.decoder.layers, strict=True)
-            for one in decoder_links(mine, other)
-        ],
-        *link.modules(encoder.norm, theirs.encoder.norm),
-        *link.modules(decoder.norm, theirs.decoder.norm),
-    ]
-    link.copy(links, ours)
+    encoder = stack.build(WIDTH, causal=False)
+    decoder = replace(stack, layers=3, block=block(residual, cross=True)).build(WIDTH, True, WIDTH)
+    links = link.modules(encoder.norm, theirs.encoder.norm) + link.modules(decoder.norm, theirs.decoder.norm)
+    for mine, other in zip(encoder.blocks, theirs.encoder.layers, strict=True):
+        links += encoder_links(mine, other)
+    for mine, other in zip(decoder.blocks, theirs.decoder.layers, strict=True):
+        links += decoder_links(mine, other)
+    link.copy(links, nn.ModuleList([encoder, decoder]))
     source, target, keep = batch(7), batch(5), real_tokens(LENGTHS, 7)
     their_source, their_target = twin(source), twin(target)
     expected = theirs(
@@ -214,8 +180,4 @@ def test_two_stacks_equal_torch_transformer(residual: ResidualConfig) -> None:
     )
     memory = Memory(encoder(source, Context.whole(source, Mask(keys=keep)))[0], keep)
     result, _ = decoder(target, Context.whole(target, Mask(causal=True), memory))
-    assert_equal(result, expected)
-    backward_alike(result, expected)
-    assert_equal(source.grad, their_source.grad)
-    assert_equal(target.grad, their_target.grad)
-    assert_gradients_equal(links)
+    assert_alike(result, expected, links, (source, their_source), (target, their_target))

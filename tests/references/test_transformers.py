@@ -15,7 +15,7 @@ from regard.nn.positions import Sinusoidal  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from tests.helpers import SMALL, VOCABULARY, randomise  # noqa: E402
 from tests.references import links as link  # noqa: E402
-from tests.references.links import Link, assert_equal, assert_gradients_equal  # noqa: E402
+from tests.references.links import Link, assert_alike, assert_equal, assert_gradients_equal  # noqa: E402
 
 LENGTHS = torch.tensor([9, 4, 7])
 KEEP = real_tokens(LENGTHS, 9)
@@ -23,12 +23,6 @@ KEEP = real_tokens(LENGTHS, 9)
 
 def some_tokens(length: int = 9) -> Tensor:
     return torch.randint(2, VOCABULARY, (3, length))
-
-
-def backward_alike(ours: Tensor, theirs: Tensor) -> None:
-    upstream = torch.randn_like(ours)
-    ours.backward(upstream)
-    theirs.backward(upstream)
 
 
 # --- BERT -------------------------------------------------------------------------------------------------------------
@@ -104,14 +98,9 @@ def test_bert_equals_transformers_in_outputs_and_gradients(lengths: list[int]) -
     out = theirs(tokens, attention_mask=keep.long(), token_type_ids=segments)
     memory = ours.encode(tokens, keep, segments)
     logits, follows = ours.head.logits(memory.states)[keep], ours.follows(memory)
-    assert_equal(logits, out.prediction_logits[keep])
-    assert_equal(follows, out.seq_relationship_logits)
-    size = logits.numel()
-    result = torch.cat([logits.flatten(), follows.flatten()]) / size
-    backward_alike(
-        result, torch.cat([out.prediction_logits[keep].flatten(), out.seq_relationship_logits.flatten()]) / size
-    )
-    assert_gradients_equal(links)
+    result = torch.cat([logits.flatten(), follows.flatten()])
+    expected = torch.cat([out.prediction_logits[keep].flatten(), out.seq_relationship_logits.flatten()])
+    assert_alike(result, expected, links, scale=1 / logits.numel())
 
 
 def roberta_pair() -> tuple[EncoderModel, nn.Module, list[Link]]:
@@ -141,9 +130,7 @@ def test_roberta_equals_transformers_in_outputs_and_gradients(lengths: list[int]
     tokens, keep, _ = batch_of(lengths)
     tokens = tokens.masked_fill(~keep, 1)
     expected, logits = theirs(tokens, attention_mask=keep.long()).logits[keep], ours(tokens, keep)[keep]
-    assert_equal(logits, expected)
-    backward_alike(logits / logits.numel(), expected / logits.numel())
-    assert_gradients_equal(links)
+    assert_alike(logits, expected, links, scale=1 / logits.numel())
 
 
 @pytest.mark.parametrize("length", [3, 40])
@@ -209,10 +196,7 @@ def test_marian_equals_transformers_in_outputs_and_gradients() -> None:
     ours, theirs, links = marian_pair()
     source, target = some_tokens(), some_tokens(6)
     expected = theirs(source, attention_mask=KEEP.long(), decoder_input_ids=target).logits
-    result = ours(source, target, KEEP)
-    assert_equal(result, expected)
-    backward_alike(result, expected)
-    assert_gradients_equal(links)
+    assert_alike(ours(source, target, KEEP), expected, links)
 
 
 def test_marians_own_sinusoids_equal_ours_in_halves() -> None:

@@ -16,7 +16,7 @@ from regard.nn.call.past import Past  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from tests.helpers import SMALL, VOCABULARY, randomise  # noqa: E402
 from tests.references import links as link  # noqa: E402
-from tests.references.links import Link, assert_equal, assert_gradients_equal, by_head  # noqa: E402
+from tests.references.links import Link, assert_alike, assert_equal, by_head  # noqa: E402
 
 HEADS, LAYERS = 4, 2
 TINY = {"vocab_size": VOCABULARY, "d_model": 32, "n_layer": LAYERS, "n_head": HEADS, "d_inner": 48, "dropout": 0}
@@ -77,12 +77,6 @@ def batch_of(lengths: list[int], left: bool = False) -> tuple[Tensor, Tensor, Te
     return torch.randint(2, VOCABULARY, keep.shape), keep, segments
 
 
-def backward_alike(ours: Tensor, theirs: Tensor) -> None:
-    upstream = torch.randn_like(ours) / ours.numel()
-    ours.backward(upstream)
-    theirs.backward(upstream)
-
-
 @pytest.mark.parametrize("left", [False, True])
 @pytest.mark.parametrize("lengths", [[9, 4, 7], [6, 6], [1], [150, 3, 64]], ids=str)
 def test_xlnet_equals_transformers_in_outputs_and_gradients(lengths: list[int], left: bool) -> None:
@@ -90,9 +84,8 @@ def test_xlnet_equals_transformers_in_outputs_and_gradients(lengths: list[int], 
     tokens, keep, segments = batch_of(lengths, left)
     expected = theirs(tokens, attention_mask=keep.float(), token_type_ids=segments).logits[keep]
     logits = ours(tokens, keep, segments)[keep]
-    assert_equal(logits, expected)
-    backward_alike(logits, expected)
-    assert_gradients_equal([one for one in found if one.ours is not ours.query])
+    links = [one for one in found if one.ours is not ours.query]
+    assert_alike(logits, expected, links, scale=1 / logits.numel())
 
 
 def test_without_segments_all_tokens_are_of_one() -> None:
@@ -123,9 +116,7 @@ def test_both_streams_equal_those_of_transformers(lengths: list[int], count: int
     logits = ours.head.logits(ours.predict(tokens, visible, places, keep, segments))
     sees = (visible & keep.unsqueeze(1)).take_along_dim(places.unsqueeze(-1), 1).any(-1)  # else theirs sees everything
     sees &= keep.gather(1, places)
-    assert_equal(logits[sees], expected[sees])
-    backward_alike(logits[sees], expected[sees])
-    assert_gradients_equal(found)
+    assert_alike(logits[sees], expected[sees], found, scale=1 / logits[sees].numel())
 
 
 @pytest.mark.parametrize("length", [3, 5, 100])
@@ -146,6 +137,4 @@ def test_what_is_remembered_equals_that_of_transformers(length: int) -> None:
     inputs = {"perm_mask": (~visible).float(), "target_mapping": mapping, "token_type_ids": segments}
     expected = theirs(tokens, mems=memory, use_mems=True, **inputs).logits
     logits = ours.head.logits(ours.predict(tokens, visible, places, None, segments, past))
-    assert_equal(logits, expected)
-    backward_alike(logits, expected)
-    assert_gradients_equal(found)
+    assert_alike(logits, expected, found, scale=1 / logits.numel())
