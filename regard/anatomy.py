@@ -11,8 +11,10 @@ from regard.config import change, to_dict
 from regard.description import Description
 from regard.errors import Error
 from regard.models import Model, ModelConfig, TextModelConfig
+from regard.models.costs import UnknownCostError
+from regard.models.costs import cost as formula
 from regard.models.counting import counted
-from regard.nn.cost import Cost, UnknownCostError
+from regard.nn.cost import Cost, Shape
 from regard.zoo import get as get_preset
 from regard.zoo import presets
 
@@ -67,12 +69,9 @@ def describe(
 def cost_of(model: Model, batch: int, length: int) -> Cost:
     """By the formulas of its parts; where one has none, by running the model without storage."""
     try:
-        return model.cost(batch, length, length)
+        return formula(model, Shape(batch, length, length))
     except UnknownCostError:
         if not isinstance(model.config, TextModelConfig):
-            raise
-    except AttributeError as error:  # a module of PyTorch's in the place of a part
-        if "has no attribute 'cost'" not in str(error):
             raise
     return counted(model, batch, length)
 

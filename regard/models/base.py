@@ -15,10 +15,12 @@ from regard.nn.call.geometry import Geometry
 from regard.nn.call.masks import Mask, positions_of
 from regard.nn.call.memory import Memory
 from regard.nn.call.past import Past
-from regard.nn.cost import Cost, UnknownCostError
+from regard.nn.call.watch import attach
 from regard.nn.embeddings import Embedding
 from regard.nn.heads import Head
-from regard.nn.init import InitConfig, Xavier, left_to_the_model
+from regard.nn.init import InitConfig, Xavier
+from regard.nn.initialised import left_to_the_model
+from regard.nn.pooling import last_real
 from regard.nn.stacks import StackLayers
 
 
@@ -98,9 +100,19 @@ class Model(nn.Module):
         super().__init__()
         self.config = config
 
+    def attention_heads(self) -> dict[str, int]:
+        """How many heads each attention layer has, by the names under which `regard.watch` shows them, from first to
+        last: of the layers and readers inside, unless a model says otherwise."""
+        found: dict[str, int] = {}
+        for name, part in self.named_children():
+            if isinstance(part, Model):
+                found |= part.attention_heads()
+            elif (heads := getattr(part, "attention_heads", None)) is not None:
+                found |= heads(name)
+        return found
+
     def attention_names(self) -> list[str]:
-        """The names under which `regard.watch` shows attention layers, from first to last."""
-        return []
+        return list(self.attention_heads())
 
     @property
     def longest(self) -> int | None:
@@ -111,15 +123,14 @@ class Model(nn.Module):
 
     def heads(self, name: str) -> int:
         """The number of heads of an attention layer by its name."""
-        raise ValueError(f"{type(self).__name__} has no attention layer {name!r}")
+        found = self.attention_heads()
+        if name not in found:
+            raise ValueError(f"{type(self).__name__} has no attention layer {name!r}")
+        return found[name]
 
     def reach(self, name: str) -> int | None:
         """How far an attention layer looks from the centre of its window; None of one that has no window."""
         return None
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        """Of a forward pass over a batch, and of what training on it keeps."""
-        raise UnknownCostError(self)
 
     def cache_values(self) -> tuple[int, int]:
         """Values that decoding holds for each token, and for each source token."""
@@ -141,7 +152,7 @@ class Model(nn.Module):
     def called(self, context: Context) -> Context:
         """With whoever watches this model, silences a part of it or gathers its extra losses."""
         context.losses = losses_of(self)
-        return context.of(self)
+        return attach(context, self)
 
 
 class TextReader(Model):
@@ -434,11 +445,3 @@ class StackWriter(Writer):
 
     def cache_values(self) -> tuple[int, int]:
         return self.decoder.cache_values()
-
-
-def last_real(hidden: Tensor, keep: Tensor | None) -> Tensor:
-    """(B, T, D) → (B, D): the state of each row's last real token."""
-    if keep is None:
-        return hidden[:, -1]
-    columns = torch.arange(keep.shape[1], device=keep.device).masked_fill(~keep, 0).amax(-1)
-    return hidden.take_along_dim(columns[:, None, None], dim=1).squeeze(1)

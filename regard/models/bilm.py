@@ -12,15 +12,15 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import ConfigError, Rate, Size
-from regard.models.base import TextReader, TextReaderConfig, last_real
+from regard.models.base import TextReader, TextReaderConfig
 from regard.nn.call.masks import Mask
 from regard.nn.call.memory import Memory
-from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
+from regard.nn.pooling import last_real
 from regard.nn.positions.base import Position
-from regard.nn.recurrent.layers import GATES, lengths_of
+from regard.nn.recurrent.layers import places_from_the_end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class BiLMModel(TextReader):
         A state knows its own token and those before it, or those after it.
         """
         self.check_tokens(tokens, keep)
-        turn = reversal(tokens, keep)
+        turn = places_from_the_end(tokens, keep).unsqueeze(-1)
         x = self.dropout(self.embedding(tokens, self.whole(tokens, Mask(keys=keep))))
         forward = self.run(self.ahead, x)
         backward = self.run(self.back, x.take_along_dim(turn, 1))
@@ -112,13 +112,6 @@ class BiLMModel(TextReader):
         found: Tensor = self.head(hidden) if labels is None else self.head.loss(hidden, labels)
         return found
 
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        shape = Shape(batch, length, length)
-        costs = self.embedding.cost(shape)
-        for kernel in [*self.ahead, *self.back]:
-            costs += lstm_cost(kernel, shape.tokens)
-        return costs if self.head is None else costs + self.head.cost(2 * shape.tokens)
-
 
 class LayerMix(nn.Module):
     """gamma · Σ softmax(s)_j h_j over layers (B, T, D): a number for each, and one for all. Equation 1 of the paper."""
@@ -145,20 +138,3 @@ class LayerMix(nn.Module):
 def lstm(width: int, hidden: int) -> nn.LSTM:
     """One layer whose states are `width` wide: those of its cells, or a projection of them (arXiv:1402.1128)."""
     return nn.LSTM(width, hidden, batch_first=True, proj_size=width if hidden > width else 0)
-
-
-def lstm_cost(kernel: nn.LSTM, tokens: int) -> Cost:
-    """As that of `RecurrentLayers`, with the projection."""
-    gates, projected = GATES["lstm"] * kernel.hidden_size, kernel.proj_size
-    recurrent = gates * (kernel.input_size + (projected or kernel.hidden_size))
-    kept = gates + 2 * kernel.hidden_size + projected
-    return Cost(tokens * (recurrent + projected * kernel.hidden_size), kept=tokens * kept)
-
-
-def reversal(tokens: Tensor, keep: Tensor | None) -> Tensor:
-    """(B, T, 1): for each place that of the same row read from its last real token on; padding stays where it is."""
-    places = torch.arange(tokens.shape[1], device=tokens.device)
-    if keep is None:
-        return places.flip(0)[None, :, None]
-    lengths = lengths_of(keep).to(tokens.device)[:, None]
-    return torch.where(places < lengths, lengths - 1 - places, places).unsqueeze(-1)

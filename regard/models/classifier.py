@@ -10,7 +10,6 @@ from regard.config import Rate
 from regard.models.base import LabellerConfig, TextLabeller, TextModelConfig, TextReader, TextReaderConfig
 from regard.models.recurrent_encoder import RecurrentEncoder
 from regard.nn.call.masks import Mask
-from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
 from regard.nn.pooling import AttentionPooling, PoolConfig
@@ -62,12 +61,5 @@ class ClassifierModel(TextLabeller):
         vector: Tensor = self.pool(memory.states, memory.keep, context)
         return vector
 
-    def attention_names(self) -> list[str]:
-        return [*self.reader.attention_names(), *([WORDS] if self.pool.attends else [])]
-
-    def heads(self, name: str) -> int:
-        return 1 if name == WORDS and self.pool.attends else self.reader.heads(name)
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        pool = self.pool.cost(Shape(batch, length, length))
-        return self.reader.cost(batch, length, source_length) + pool + self.output.cost(batch)
+    def attention_heads(self) -> dict[str, int]:
+        return super().attention_heads() | ({WORDS: 1} if self.pool.attends else {})

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from regard.models.base import StackWriter, State, TextWriter, TextWriterConfig
 from regard.nn.call.masks import Mask
-from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.stacks import Stack, StackConfig
@@ -59,13 +58,3 @@ class DecoderModel(StackWriter, TextWriter):
     def begin(self, mask: Mask | None = None) -> State:
         """The state before the first token."""
         return State(mask=replace(mask or Mask(), causal=True))
-
-    def attention_names(self) -> list[str]:
-        return self.decoder.attention_names("decoder")
-
-    def heads(self, name: str) -> int:
-        return self.decoder.heads(name)
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        shape = Shape(batch, length, length)
-        return self.embedding.cost(shape) + self.decoder.cost(shape) + self.head.cost(shape.tokens)

@@ -15,7 +15,6 @@ from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask
 from regard.nn.call.memory import Memory
 from regard.nn.call.past import Past
-from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, TransformHead
 from regard.nn.linear import Linear
@@ -135,17 +134,6 @@ class EncoderModel(TextReader):
     def segmented(self) -> bool:
         """Whether it tells the texts of a pair apart by segments, as BERT and XLNet do and RoBERTa does not."""
         return getattr(self.embedding, "segments", None) is not None or self.encoder.position.segmented
-
-    def attention_names(self) -> list[str]:
-        return self.encoder.attention_names("encoder")
-
-    def heads(self, name: str) -> int:
-        return self.encoder.heads(name)
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        shape = Shape(batch, length, length)
-        head = Cost() if self.head is None else self.head.cost(self.encoder.after(shape).tokens)
-        return self.embedding.cost(shape) + self.encoder.cost(shape) + head
 
 
 def encoder_in(model: Model) -> EncoderModel | None:

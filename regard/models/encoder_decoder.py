@@ -11,7 +11,6 @@ from regard.models.base import SourceWriter, SourceWriterConfig, StackWriter
 from regard.nn.attention import MultiHead
 from regard.nn.call.masks import Mask
 from regard.nn.call.memory import Memory
-from regard.nn.cost import Cost, Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.stacks import Block, Stack, StackConfig
@@ -67,15 +66,3 @@ class EncoderDecoderModel(StackWriter, SourceWriter):
         hidden: Tensor
         hidden, _ = self.decoder(x, context.enter("decoder"))
         return hidden
-
-    def attention_names(self) -> list[str]:
-        return self.encoder.attention_names("encoder") + self.decoder.attention_names("decoder")
-
-    def heads(self, name: str) -> int:
-        return (self.encoder if name.startswith("encoder.") else self.decoder).heads(name)
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        source, target = Shape(batch, source_length, source_length), Shape(batch, length, length)
-        embeddings = self.source_embedding.cost(source) + self.embedding.cost(target)
-        stacks = self.encoder.cost(source) + self.decoder.cost(target, self.encoder.after(source).length)
-        return embeddings + stacks + self.head.cost(target.tokens)

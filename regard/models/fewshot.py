@@ -13,7 +13,6 @@ from regard.models.base import Model, ModelConfig, TextModelConfig, TextReaderCo
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
 from regard.nn.call.masks import Mask
-from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
 from regard.nn.recurrent.temporal import TemporalLayers
@@ -36,15 +35,11 @@ class LearnerConfig(Part, family="learner"):
 class Learner(nn.Module):
     """Vectors of examples (E, S, D), their labels (E, S), vectors of queries (E, Q, D) → logits (E, Q, ways)."""
 
-    def attention_names(self) -> list[str]:
-        return []
+    def attention_heads(self) -> dict[str, int]:
+        return {}
 
     def forward(self, examples: Tensor, labels: Tensor, queries: Tensor, context: Context) -> Tensor:
         raise TypeError(f"{type(self).__name__} does not say how it learns")
-
-    def cost(self, queries: int, examples: int) -> Cost:
-        """Of so many queries, each after so many examples."""
-        return Cost()
 
 
 @dataclass(frozen=True)
@@ -67,9 +62,6 @@ class CentroidLearner(Learner):
         member = F.one_hot(labels, self.ways).to(examples.dtype).transpose(1, 2)  # (E, ways, S)
         means = member @ examples / member.sum(-1, keepdim=True).clamp(min=1)
         return -(queries.unsqueeze(2) - means.unsqueeze(1)).square().sum(-1)
-
-    def cost(self, queries: int, examples: int) -> Cost:
-        return Cost(queries * self.ways * examples * self.width)
 
 
 @dataclass(frozen=True)
@@ -95,8 +87,8 @@ class SnailLearnerLayers(Learner):
         self.dropout = Dropout(config.dropout)
         self.out = Linear(self.layers.out_width, ways)
 
-    def attention_names(self) -> list[str]:
-        return self.layers.attention_names(PLACE)
+    def attention_heads(self) -> dict[str, int]:
+        return self.layers.attention_heads(PLACE)
 
     def forward(self, examples: Tensor, labels: Tensor, queries: Tensor, context: Context) -> Tensor:
         episodes, asked, _ = queries.shape
@@ -111,9 +103,6 @@ class SnailLearnerLayers(Learner):
         hidden = self.layers(sequence, inner.enter(PLACE))[:, -1]
         logits: Tensor = self.out(self.dropout(hidden))
         return logits.view(episodes, asked, self.ways)
-
-    def cost(self, queries: int, examples: int) -> Cost:
-        return self.layers.cost(Shape(queries, examples + 1, examples + 1)) + self.out.cost(queries)
 
 
 # --- the model --------------------------------------------------------------------------------------------------------
@@ -168,13 +157,5 @@ class FewShotModel(Model):
         logits: Tensor = self.learner(vectors[:, :shown], labels, vectors[:, shown:], context)
         return logits
 
-    def attention_names(self) -> list[str]:
-        return [*self.reader.attention_names(), *self.learner.attention_names()]
-
-    def heads(self, name: str) -> int:
-        return 1 if name in self.learner.attention_names() else self.reader.heads(name)
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        """Of as many episodes of one example of each label and one query, in texts of such a length."""
-        texts = batch * (self.config.ways + 1)
-        return self.reader.cost(texts, length, length) + self.learner.cost(batch, self.config.ways)
+    def attention_heads(self) -> dict[str, int]:
+        return self.reader.attention_heads() | self.learner.attention_heads()

@@ -20,16 +20,14 @@ from regard.models.classifier import WORDS
 from regard.models.recurrent_encoder import RecurrentEncoder
 from regard.nn.call.around import Value, Watcher
 from regard.nn.call.context import Context
-from regard.nn.call.masks import Mask
-from regard.nn.cost import Cost, Shape
+from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
 from regard.nn.pooling import AttentionPooling, PoolConfig
 from regard.nn.recurrent.layers import Cell, RecurrentLayers
 
 SENTENCES = "pool.1.sentences"
-GROUPS = 8  # of sentences of similar length, in a batch
-TYPICAL = 20  # words of a sentence, where a cost is asked for without a text
+SENTENCE_GROUPS = 8  # by length, in a batch
 
 
 @dataclass(frozen=True)
@@ -105,20 +103,9 @@ class HierarchicalModel(TextLabeller):
             watched.tell()
         return torch.cat(vectors).index_select(0, layout.order.argsort())
 
-    def attention_names(self) -> list[str]:
+    def attention_heads(self) -> dict[str, int]:
         """Those inside the reader have a row for each sentence of the batch, not for each text."""
-        return [*self.reader.attention_names(), *([WORDS, SENTENCES] if self.pool.attends else [])]
-
-    def heads(self, name: str) -> int:
-        return 1 if name in (WORDS, SENTENCES) and self.pool.attends else self.reader.heads(name)
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        """With sentences of some twenty words."""
-        words = min(length, TYPICAL)
-        count = -(-length // words)
-        below, above = Shape(batch * count, words, words), Shape(batch, count, count)
-        reading = self.reader.cost(below.batch, words, words) + self.sentences.cost(above.tokens)
-        return reading + self.pool.cost(below) + self.sentence_pool.cost(above) + self.output.cost(batch)
+        return super().attention_heads() | ({WORDS: 1, SENTENCES: 1} if self.pool.attends else {})
 
 
 class Layout:
@@ -144,16 +131,16 @@ class Layout:
         table = self.tokens.new_full((len(self.lengths), int(self.lengths.max())), PAD)
         table[row, word] = self.tokens[self.read]
         found: list[tuple[Tensor, Tensor | None]] = []
-        for rows in self.order.tensor_split(min(GROUPS, len(self.order))):
+        for rows in self.order.tensor_split(min(SENTENCE_GROUPS, len(self.order))):
             lengths = self.lengths[rows]
             longest = int(lengths[-1])
-            real = torch.arange(longest, device=rows.device) < lengths[:, None]
-            found.append((table[rows, :longest], None if int(lengths[0]) == longest else real))
+            real = None if int(lengths[0]) == longest else real_tokens(lengths, longest)
+            found.append((table[rows, :longest], real))
         return found
 
     def documents(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """The vectors (N, D) of all sentences as (B, S, D), and which of them are there."""
-        there = torch.arange(int(self.count.max()), device=vectors.device) < self.count[:, None]  # (B, S)
+        there = real_tokens(self.count, int(self.count.max()))  # (B, S)
         return vectors.new_zeros(*there.shape, vectors.shape[1]).masked_scatter(there[..., None], vectors), there
 
 

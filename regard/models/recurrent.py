@@ -22,7 +22,6 @@ from regard.nn.attention.source import NAME, SourceAttention
 from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask
 from regard.nn.call.memory import Memory
-from regard.nn.cost import Cost, Shape, total
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
@@ -76,12 +75,6 @@ class Reader(nn.Module):
     def after(self, out: Tensor, words: Tensor, extra: Tensor | None, read: Read) -> Tensor:
         """Outputs of the cell (B, T, H), word vectors (B, T, D) and what entered beside them → (B, T, D)."""
         raise TypeError(f"{type(self).__name__} does not say what becomes of the output")
-
-    def cost(self, shape: Shape) -> Cost:
-        """Of attention and of the layers around it."""
-        layers = [module for module in self.children() if isinstance(module, Linear)]
-        own = total([layer.cost(shape.tokens) for layer in layers])
-        return own if self.attention is None else own + self.attention.cost(shape)
 
 
 class Read:
@@ -401,11 +394,8 @@ class RecurrentModel(SourceWriter):
         read.tell()
         return out[:, -1]
 
-    def attention_names(self) -> list[str]:
-        return [] if self.reader.attention is None else [f"{PLACE}.{NAME}"]
-
-    def heads(self, name: str) -> int:
-        return 1 if name in self.attention_names() else super().heads(name)
+    def attention_heads(self) -> dict[str, int]:
+        return {} if self.reader.attention is None else {f"{PLACE}.{NAME}": 1}
 
     def reach(self, name: str) -> int | None:
         attention = self.reader.attention if name in self.attention_names() else None
@@ -415,11 +405,3 @@ class RecurrentModel(SourceWriter):
         """A state is held whatever the length; of each source token its state, and its key."""
         width = self.encoder.hidden * self.encoder.directions
         return 0, 0 if self.reader.attention is None else 2 * width
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        source, target = Shape(batch, source_length, source_length), Shape(batch, length, source_length)
-        costs = self.source_embedding.cost(source) + self.embedding.cost(target)
-        costs += self.encoder.cost(source.tokens) + self.decoder.cost(target.tokens)
-        costs += Cost() if self.bridge is None else self.bridge.cost(batch)
-        costs += self.reader.cost(target)
-        return costs + self.head.cost(target.tokens)

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from regard.config import Rate, Size
-from regard.models.base import TextReader, TextReaderConfig, last_real
+from regard.models.base import TextReader, TextReaderConfig
 from regard.nn.call.masks import Mask
 from regard.nn.call.memory import Memory
-from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
+from regard.nn.pooling import last_real
 from regard.nn.positions.base import Position
 from regard.nn.recurrent.layers import Cell, RecurrentLayers
 
@@ -59,7 +59,3 @@ class RecurrentEncoderModel(TextReader):
 
     def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
         return self.encode(tokens, keep).states
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        shape = Shape(batch, length, length)
-        return self.embedding.cost(shape) + self.encoder.cost(shape.tokens)

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from regard.config import Rate
 from regard.models.base import LabellerConfig, TextModelConfig, TextReaderConfig, TokenLabeller
-from regard.nn.cost import Cost
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
 
@@ -45,12 +44,3 @@ class TaggerModel(TokenLabeller):
         inputs = (tokens, keep) if segments is None else (tokens, keep, segments)
         logits: Tensor = self.out(self.dropout(self.reader.encode(*inputs).states))
         return logits
-
-    def attention_names(self) -> list[str]:
-        return self.reader.attention_names()
-
-    def heads(self, name: str) -> int:
-        return self.reader.heads(name)
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        return self.reader.cost(batch, length, source_length) + self.out.cost(batch * length)

@@ -12,7 +12,6 @@ from regard.config import Size
 from regard.models.base import Model, ModelConfig
 from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask
-from regard.nn.cost import Cost
 from regard.nn.linear import Linear
 from regard.nn.recurrent.layers import RecurrentLayers, States
 from regard.nn.recurrent.slots import MemoryHeads, MemoryState
@@ -123,12 +122,5 @@ class TuringModel(Model):
     def count(self, role: str) -> int:
         return self.memory.readers if role == "read" else self.memory.writers
 
-    def attention_names(self) -> list[str]:
-        return [f"{PLACE}.{role}" for role in ROLES]
-
-    def heads(self, name: str) -> int:
-        return self.count(name.rpartition(".")[2]) if name in self.attention_names() else super().heads(name)
-
-    def cost(self, batch: int, length: int, source_length: int) -> Cost:
-        steps = batch * length
-        return self.controller.cost(steps) + self.memory.cost(steps) + self.out.cost(steps)
+    def attention_heads(self) -> dict[str, int]:
+        return {f"{PLACE}.{role}": self.count(role) for role in ROLES}

@@ -12,6 +12,7 @@ from regard.models.encoder import Encoder, EncoderModel
 from regard.nn.call.cache import Cache, Project
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
+from regard.nn.call.masks import real_tokens
 from regard.nn.call.past import Past
 from regard.nn.linear import normal_
 
@@ -88,7 +89,7 @@ class TwoStreamModel(EncoderModel):
     def expected(self, tokens: Tensor, keep: Tensor | None, hidden: Tensor, segments: Tensor | None = None) -> Tensor:
         """Each place is judged by all tokens that are not hidden."""
         counts = hidden.sum(1)
-        real = torch.arange(int(counts.max()), device=tokens.device) < counts[:, None]
+        real = real_tokens(counts, int(counts.max()))
         places = hidden.long().argsort(dim=1, descending=True, stable=True)[:, : real.shape[1]]
         visible = (~hidden).unsqueeze(1).expand(-1, tokens.shape[1], -1)
         return self.predict(tokens, visible, places, keep, segments)[real]

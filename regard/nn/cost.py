@@ -6,20 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
-class UnknownCostError(TypeError):
-    """A part does not say what it costs; `regard.describe` then runs the model without storage and counts."""
-
-    def __init__(self, part: object) -> None:
-        super().__init__(f"{type(part).__name__} does not say what it costs")
-
-
 @dataclass(frozen=True)
 class Shape:
-    """The size of one call: `length` queries and `keys` keys in each of `batch` rows."""
+    """The size of one call: `length` queries and `keys` keys in each of `batch` rows; where a decoder attends to a
+    memory, that has `memory` tokens."""
 
     batch: int
     length: int
     keys: int
+    memory: int = 0
     made: set[Any] = field(default_factory=set, repr=False, compare=False)
 
     @property
@@ -54,7 +49,3 @@ class Cost:
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(self.multiply_adds + other.multiply_adds, self.kept + other.kept, self.constant + other.constant)
-
-
-def total(costs: list[Cost]) -> Cost:
-    return sum(costs, Cost())

@@ -25,8 +25,5 @@ class Dropout(nn.Module):
         dropped: Tensor = self(y)
         return x + dropped
 
-    def kept(self, values: int) -> int:
-        return values if self.rate > 0 else 0
-
     def extra_repr(self) -> str:
         return f"rate={self.rate}"

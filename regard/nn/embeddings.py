@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from regard.config import ConfigError, Count, Part, Rate
 from regard.errors import Error
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.dropout import Dropout
 from regard.nn.linear import VectorTable
 from regard.nn.norms import NormConfig
@@ -28,9 +27,6 @@ class Embedding(nn.Module):
     """Maps (B, T) token ids and a context to (B, T, D)."""
 
     tokens: VectorTable  # the table that an output head or another embedding may share
-
-    def cost(self, shape: Shape) -> Cost:
-        raise UnknownCostError(self)
 
 
 @dataclass(frozen=True)
@@ -76,14 +72,6 @@ class TokenEmbeddingLayer(Embedding):
             x = self.norm(x)
         dropped: Tensor = self.dropout(x)
         return dropped
-
-    def cost(self, shape: Shape) -> Cost:
-        values = shape.tokens * self.width
-        kept = 2 * shape.tokens + self.dropout.kept(values)  # the ids, 8 bytes each
-        if self.segments is not None:
-            kept += 2 * shape.tokens
-        norm = Cost() if self.norm is None else self.norm.cost(shape.tokens)
-        return norm + self.position.embed_cost(shape) + Cost(kept=kept)
 
 
 def segment_vectors(table: VectorTable, segments: Tensor) -> Tensor:

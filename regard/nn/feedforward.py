@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from regard.config import Part, Rate, Size
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
 
@@ -75,9 +74,6 @@ class FeedForwardConfig(Part, family="feedforward"):
 class FeedForward(nn.Module):
     """Maps (B, T, D) and a context to (B, T, D)."""
 
-    def cost(self, shape: Shape) -> Cost:
-        raise UnknownCostError(self)
-
 
 @dataclass(frozen=True)
 class MLP(FeedForwardConfig, kind="mlp"):
@@ -104,13 +100,6 @@ class MLPLayer(FeedForward):
         hidden = self.dropout(self.activation.apply(self.up(x)))
         result: Tensor = self.down(hidden)
         return result
-
-    def cost(self, shape: Shape) -> Cost:
-        hidden = shape.tokens * self.up.out_features
-        # Dropout keeps its mask and its output, and the activation's output only where the activation itself needs it.
-        dropped = self.dropout.kept(hidden) * (2 if self.activation.kept == 0 else 1)
-        kept = hidden + self.activation.kept * hidden + dropped
-        return self.up.cost(shape.tokens) + self.down.cost(shape.tokens) + Cost(kept=kept)
 
 
 @dataclass(frozen=True)
@@ -145,9 +134,3 @@ class GatedLayer(FeedForward):
         hidden = self.dropout(self.activation.apply(gate) * value)
         result: Tensor = self.down(hidden)
         return result
-
-    def cost(self, shape: Shape) -> Cost:
-        hidden = shape.tokens * self.down.in_features
-        opened = 0 if self.activation.apply is identity else hidden
-        kept = 2 * hidden + opened + hidden + self.dropout.kept(hidden)
-        return self.up.cost(shape.tokens) + self.down.cost(shape.tokens) + Cost(kept=kept)

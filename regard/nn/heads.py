@@ -13,10 +13,9 @@ from torch import Tensor, nn
 
 from regard.config import Part, Positive
 from regard.nn.agreement import agreeing_cross_entropy
-from regard.nn.cost import Cost, UnknownCostError
 from regard.nn.embeddings import Embedding, check_tied
 from regard.nn.feedforward import ACTIVATIONS, Activation
-from regard.nn.init import Initialised
+from regard.nn.initialised import Initialised
 from regard.nn.linear import Linear, VectorTable
 from regard.nn.norms import LayerNorm, NormConfig
 
@@ -84,10 +83,6 @@ class Head(nn.Module):
         """The sum over targets (N,) where two passes (2, N, D) shall agree: R-Drop, arXiv:2106.14448."""
         return agreeing_cross_entropy(exact(self.log_probs(hidden)), targets, agreement, smoothing)
 
-    def cost(self, tokens: int) -> Cost:
-        """Of `logits`, and of what `loss` keeps."""
-        raise UnknownCostError(self)
-
 
 @dataclass(frozen=True)
 class LinearHead(HeadConfig, kind="linear"):
@@ -146,13 +141,6 @@ class LinearOutput(Initialised, Head):
     def logits(self, hidden: Tensor) -> Tensor:
         return capped(F.linear(self.transform(hidden), self.weight, self.bias), self.cap)
 
-    def cost(self, tokens: int) -> Cost:
-        """As `regard train` trains it, which never keeps all logits (`regard/fast/crossentropy.py`)."""
-        vocabulary, width = self.weight.shape
-        bias = 0 if self.bias is None else vocabulary
-        # The gradients of hidden states, weight and bias, made in the forward pass; and the count of the mean, 8 bytes.
-        return Cost(tokens * vocabulary * width, kept=tokens * width + vocabulary * width + bias + 2)
-
 
 @dataclass(frozen=True)
 class TransformHead(HeadConfig, kind="transform"):
@@ -178,11 +166,6 @@ class TransformOutput(LinearOutput):
         transformed: Tensor = self.norm(self.activation.apply(self.dense(hidden)))
         return transformed
 
-    def cost(self, tokens: int) -> Cost:
-        width = self.dense.out_features
-        kept = tokens * width * (1 + self.activation.kept)  # the dense layer's input, the activation's
-        return super().cost(tokens) + self.dense.cost(tokens) + self.norm.cost(tokens) + Cost(kept=kept)
-
 
 class MeanHead(Head):
     """The mean of the distributions that heads make of their states, which stand side by side."""
@@ -194,20 +177,6 @@ class MeanHead(Head):
     def logits(self, hidden: Tensor) -> Tensor:
         logs = torch.stack([head.log_probs(states) for head, states in self.each(hidden)])
         return logs.logsumexp(0) - math.log(len(logs))
-
-    def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """In fewer passes, for logarithms are taken of the likeliest words alone."""
-        first, *others = (exact(head.logits(states)).softmax(-1) for head, states in self.each(hidden))
-        for chances in others:
-            first += chances
-        if barred is not None:
-            first[:, barred] = 0
-        values, words = self.likeliest(first, count)
-        return values.log(), words, values.new_full((len(values),), math.log(1 + len(others)))
-
-    def likeliest(self, chances: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        best = chances.topk(min(count, chances.shape[1]))
-        return best.values, best.indices
 
     def each(self, hidden: Tensor) -> Iterator[tuple[Head, Tensor]]:
         """Every head with its own states."""

@@ -1,38 +1,18 @@
-"""Initialisation, per paper, as a slot: it sees the whole model, because some schemes depend on its depth.
-
-A part that is built by itself draws its first values when it is made, Xavier's. Inside a model they would be drawn for
-nothing, so a model is put together `left_to_the_model`: then its own scheme decides, and each value is drawn once.
-"""
+"""Initialisation, per paper, as a slot: it sees the whole model, because some schemes depend on its depth."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 
 from regard.config import Part, Positive
-
-_left: ContextVar[bool] = ContextVar("left", default=False)
-
-
-@contextmanager
-def left_to_the_model() -> Iterator[None]:
-    """Matrices and tables that are made in this block, in this thread, draw nothing: who makes them sets all of their
-    values afterwards."""
-    token = _left.set(True)
-    try:
-        yield
-    finally:
-        _left.reset(token)
+from regard.nn.initialised import Initialised, XavierScheme
 
 
 @dataclass(frozen=True)
-class InitConfig(Part, family="init"):
+class InitConfig(XavierScheme, Part, family="init"):
     """The values that matrices and tables start from; biases start at zero, norms at one."""
 
     def apply(self, model: nn.Module) -> None:
@@ -43,27 +23,10 @@ class InitConfig(Part, family="init"):
                 module.init, module.residuals = self, residuals if module.residual else 1
                 module.initialise()
 
-    def matrix(self, weight: Tensor, residuals: int) -> None:
-        """One matrix; `residuals` is how many like it write to the residual stream, 1 for one that does not."""
-        raise TypeError(f"{type(self).__name__} is a family, not an initialisation")
-
-    def table(self, weight: Tensor) -> None:
-        raise TypeError(f"{type(self).__name__} is a family, not an initialisation")
-
-    def head(self, weight: Tensor) -> None:
-        """The matrix of an output head that is not tied to a table."""
-        self.table(weight)
-
 
 @dataclass(frozen=True)
 class Xavier(InitConfig, kind="xavier"):
     """Uniform by fan-in and fan-out of each matrix, tables normal with deviation 1/sqrt(width). Tensor2Tensor's."""
-
-    def matrix(self, weight: Tensor, residuals: int) -> None:
-        nn.init.xavier_uniform_(weight)
-
-    def table(self, weight: Tensor) -> None:
-        nn.init.normal_(weight, std=weight.shape[-1] ** -0.5)
 
 
 @dataclass(frozen=True)
@@ -105,28 +68,3 @@ def writers(model: nn.Module) -> int:
         applied[name] = applied[name.rpartition(".")[0]] * getattr(module, "applied", 1)
         found += applied[name] * (isinstance(module, Initialised) and module.residual)
     return found
-
-
-class Initialised(nn.Module):
-    """A part whose first values a scheme draws: that of its model, or Xavier's where it is built by itself.
-
-    `residual`: it writes to the residual stream, as so many `residuals` do in its model.
-    """
-
-    init: InitConfig = Xavier()
-    residual = False
-    residuals = 1
-
-    def reset_parameters(self) -> None:
-        if not _left.get():
-            self.initialise()
-
-    @torch.no_grad()
-    def initialise(self) -> None:
-        """Where there is storage: on the meta device drawing would only take its time."""
-        if not any(parameter.is_meta for parameter in self.parameters(recurse=False)):
-            self.start()
-
-    def start(self) -> None:
-        """Set the first values of its own parameters."""
-        raise TypeError(f"{type(self).__name__} does not say how it starts")

@@ -1,12 +1,11 @@
-"""Matrices and tables, whose first values a scheme of `init.py` draws."""
+"""Matrices and tables, whose first values a scheme draws."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from regard.nn.cost import Cost
-from regard.nn.init import Initialised
+from regard.nn.initialised import Initialised
 
 
 class Linear(Initialised, nn.Linear):
@@ -38,9 +37,6 @@ class Linear(Initialised, nn.Linear):
             piece.copy_(pieces[0])
         if self.bias is not None:
             nn.init.zeros_(self.bias)
-
-    def cost(self, tokens: int) -> Cost:
-        return Cost(tokens * self.in_features * self.out_features)
 
 
 class Matrix(Linear):

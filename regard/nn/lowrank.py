@@ -12,32 +12,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.nn.init import left_to_the_model
 from regard.nn.linear import Linear, Matrix, normal_
 
 
 class AdaptedLinear(Linear):
     """A frozen matrix under its own name, with `down` (rank, inputs) and `up` (outputs, rank) beside it."""
 
-    def __init__(self, layer: Linear, rank: int, scale: float) -> None:
-        with left_to_the_model():
-            super().__init__(
-                layer.in_features,
-                layer.out_features,
-                layer.bias is not None,
-                layer.pieces,
-                layer.residual,
-                alike=layer.alike,
-            )
-        self.init, self.residuals = layer.init, layer.residuals
-        self.weight, self.bias = layer.weight, layer.bias
-        for parameter in layer.parameters():
-            parameter.requires_grad_(False)
-        self.factor = scale / rank
-        like = layer.weight.detach()
-        self.down = nn.Parameter(like.new_empty(rank, self.in_features))
-        self.up = nn.Parameter(like.new_empty(self.out_features, rank))
-        self.start_adapter()
+    factor: float
+    down: Tensor
+    up: Tensor
 
     def start(self) -> None:
         super().start()
@@ -51,14 +34,27 @@ class AdaptedLinear(Linear):
         return super().forward(x) + F.linear(F.linear(x, self.down), self.up) * self.factor
 
 
+def adapted(layer: Linear, rank: int, scale: float) -> AdaptedLinear:
+    """The layer itself, from now on with an adapter, which alone learns."""
+    for parameter in layer.parameters():
+        parameter.requires_grad_(False)
+    layer.__class__ = AdaptedLinear
+    assert isinstance(layer, AdaptedLinear)
+    layer.factor, like = scale / rank, layer.weight.detach()
+    layer.down = nn.Parameter(like.new_empty(rank, layer.in_features))
+    layer.up = nn.Parameter(like.new_empty(layer.out_features, rank))
+    layer.start_adapter()
+    return layer
+
+
 def adapt(model: nn.Module, rank: int, scale: float) -> None:
     """Give every matrix inside an adapter, in place; nothing else of the model learns from then on."""
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     for parent in list(model.modules()):
-        for name, child in list(parent.named_children()):
+        for child in parent.children():
             if isinstance(child, Linear) and not isinstance(child, AdaptedLinear | Matrix):
-                setattr(parent, name, AdaptedLinear(child, rank, scale))
+                adapted(child, rank, scale)
 
 
 def merged(model: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -71,28 +67,11 @@ def merged(model: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, Tensor]
     return found
 
 
-def plain_of(layer: AdaptedLinear) -> Linear:
-    """The matrix without its adapter."""
-    with left_to_the_model():
-        plain = Linear(
-            layer.in_features,
-            layer.out_features,
-            layer.bias is not None,
-            layer.pieces,
-            layer.residual,
-            alike=layer.alike,
-        )
-    plain.init, plain.residuals = layer.init, layer.residuals
-    plain.weight, plain.bias = layer.weight, layer.bias
-    return plain
-
-
+@torch.no_grad()
 def merge(model: nn.Module) -> None:
     """Turn a model with adapters into the plain one, in place."""
-    for parent in list(model.modules()):
-        for name, child in list(parent.named_children()):
-            if isinstance(child, AdaptedLinear):
-                plain = plain_of(child)
-                with torch.no_grad():
-                    plain.weight += child.up @ child.down * child.factor
-                setattr(parent, name, plain)
+    for layer in model.modules():
+        if isinstance(layer, AdaptedLinear):
+            layer.weight += layer.up @ layer.down * layer.factor
+            del layer.up, layer.down
+            layer.__class__ = Linear  # type: ignore[assignment]

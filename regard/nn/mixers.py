@@ -11,7 +11,6 @@ from torch import Tensor
 from regard.config import ConfigError, Size
 from regard.nn.attention.layer import Mixer, MixerConfig
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
 from regard.nn.linear import Matrix
 from regard.nn.positions.base import HeadDims, Position
 from regard.nn.recurrent.layers import Cell, RecurrentLayers
@@ -66,9 +65,6 @@ class ConvolutionLayer(Neighbours):
         kernel = self.taps.weight.view(self.dims.width, self.size, -1).transpose(1, 2)  # (D, D, taps)
         return F.conv1d(joined.transpose(1, 2), kernel, self.taps.bias).transpose(1, 2)
 
-    def cost(self, shape: Shape) -> Cost:
-        return self.taps.cost(shape.tokens) + Cost(kept=shape.batch * (shape.length + self.size - 1) * self.dims.width)
-
 
 @dataclass(frozen=True)
 class Recurrence(MixerConfig, kind="recurrent"):
@@ -96,6 +92,3 @@ class RecurrenceLayer(Neighbours):
         if context.cache is not None:
             context.cache.hold(context.name, *states)
         return out
-
-    def cost(self, shape: Shape) -> Cost:
-        return self.layers.cost(shape.tokens)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from regard.config import Part, Positive
-from regard.nn.cost import Cost, UnknownCostError
 
 
 @dataclass(frozen=True)
@@ -20,9 +19,6 @@ class NormConfig(Part, family="norm"):
 
 class Norm(nn.Module):
     """Maps (B, T, D) to (B, T, D)."""
-
-    def cost(self, tokens: int) -> Cost:
-        raise UnknownCostError(self)
 
 
 @dataclass(frozen=True)
@@ -37,8 +33,7 @@ class LayerNorm(NormConfig, kind="layer"):
 
 
 class LayerNormalisation(nn.LayerNorm, Norm):
-    def cost(self, tokens: int) -> Cost:
-        return Cost(kept=tokens * (self.normalized_shape[0] + 2))  # the input, and each token's mean and deviation
+    """PyTorch's own."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +50,3 @@ class RMSNormalisation(nn.RMSNorm, Norm):
     def forward(self, x: Tensor) -> Tensor:
         """In the precision of the weight."""
         return super().forward(x.to(self.weight.dtype))
-
-    def cost(self, tokens: int) -> Cost:
-        return Cost(kept=tokens * (self.normalized_shape[0] + 1))  # what is to be scaled, and each token's size

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from regard.config import Part, Size
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
 from regard.nn.linear import Linear
 
 
@@ -36,10 +35,6 @@ class Pool(nn.Module):
     def shares(self, count: int) -> list[float] | None:
         """How much each of so many states counts in the vector; None where that depends on them."""
         return None
-
-    def cost(self, shape: Shape) -> Cost:
-        """Of matrix products, and of what they keep."""
-        return Cost()
 
 
 @dataclass(frozen=True)
@@ -70,8 +65,13 @@ class FirstTokenPool(Pool):
     def shares(self, count: int) -> list[float]:
         return [1.0, *[0.0] * (count - 1)]
 
-    def cost(self, shape: Shape) -> Cost:
-        return self.dense.cost(shape.batch) + Cost(kept=shape.batch * self.dense.out_features)
+
+def last_real(states: Tensor, keep: Tensor | None) -> Tensor:
+    """(B, T, D) → (B, D): the state of each row's last real token."""
+    if keep is None:
+        return states[:, -1]
+    columns = torch.arange(keep.shape[1], device=keep.device).masked_fill(~keep, 0).amax(-1)
+    return states.take_along_dim(columns[:, None, None], dim=1).squeeze(1)
 
 
 @dataclass(frozen=True)
@@ -91,17 +91,8 @@ class LastTokenPool(Pool):
         self.dense = None if width is None else Linear(width, width)
 
     def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
-        if keep is None:
-            last = states[:, -1]
-        else:
-            column = torch.arange(keep.shape[1], device=keep.device).masked_fill(~keep, 0).amax(-1)
-            last = states.take_along_dim(column[:, None, None], dim=1).squeeze(1)
+        last = last_real(states, keep)
         return last if self.dense is None else self.dense(last).tanh()
-
-    def cost(self, shape: Shape) -> Cost:
-        if self.dense is None:
-            return Cost()
-        return self.dense.cost(shape.batch) + Cost(kept=shape.batch * self.dense.out_features)
 
     def shares(self, count: int) -> list[float]:
         return [*[0.0] * (count - 1), 1.0]
@@ -172,9 +163,3 @@ class AttentionPool(Pool):
         if context is not None:
             pooled = context.attended("", pooled, lambda: weights[:, None, None])
         return pooled.squeeze(1)
-
-    def cost(self, shape: Shape) -> Cost:
-        width, inner = self.hidden.in_features, self.hidden.out_features
-        products = self.hidden.cost(shape.tokens) + self.score.cost(shape.tokens)
-        mixed = Cost(shape.tokens * width, kept=shape.tokens)
-        return products + mixed + Cost(kept=shape.tokens * inner)

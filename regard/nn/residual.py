@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from regard.config import Part, Rate
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.norms import NormConfig
 
@@ -42,11 +41,6 @@ class Wiring(nn.Module):
 
     def forward(self, x: Tensor, sublayer: Sublayer, context: Context) -> Tensor:
         raise TypeError(f"{type(self).__name__} does not say how to join")
-
-    def cost(self, shape: Shape) -> Cost:
-        """The norm, the sublayer's input and the random mask; not the rest of the sublayer."""
-        values = shape.tokens * self.width
-        return self.norm.cost(shape.tokens) + Cost(kept=values + self.dropout.kept(values))
 
 
 @dataclass(frozen=True)

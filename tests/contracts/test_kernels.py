@@ -11,6 +11,7 @@ from regard.nn.attention import Kernel, KernelConfig
 from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.positions import HeadDims, Position, PositionConfig
+from tests.contracts.promises import future_cannot_leak, gradients_reach, steps_equal_the_pass
 from tests.helpers import KERNELS, POSITIONS, built, decoder, label, tokens
 
 B, H, T, K = 3, 4, 6, 8
@@ -97,14 +98,7 @@ def test_a_row_that_sees_nothing_gives_zeros_and_no_nan(config: KernelConfig) ->
 
 @every_kernel
 def test_the_future_cannot_leak(config: KernelConfig) -> None:
-    model, sentence = built(decoder(kernel=config)), tokens(2, T)
-    before = model(sentence)
-    for place in range(1, T):
-        changed = sentence.clone()
-        changed[:, place] = (changed[:, place] + 1) % 40
-        after = model(changed)
-        assert torch.equal(after[:, :place], before[:, :place])
-        assert not torch.equal(after[:, place:], before[:, place:])
+    future_cannot_leak(built(decoder(kernel=config)), tokens(2, T))
 
 
 @every_kernel
@@ -123,13 +117,7 @@ def test_padding_never_changes_an_output(config: KernelConfig, side: str) -> Non
 @pytest.mark.parametrize("kv_heads", [None, 2, 1])
 def test_cached_steps_equal_the_full_pass(config: KernelConfig, kv_heads: int | None) -> None:
     model, sentence = built(decoder(kernel=config, kv_heads=kv_heads)), tokens(2, 8)
-    expected = model(sentence)
-    state = model.begin()
-    logits = model.step(sentence[:, :3], state)
-    torch.testing.assert_close(logits, expected[:, 2], rtol=1e-4, atol=1e-5)
-    for place in range(3, 8):
-        logits = model.step(sentence[:, place : place + 1], state)
-        torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
+    steps_equal_the_pass(model, model.begin(), sentence, model(sentence), 3)
 
 
 @every_kernel
@@ -153,9 +141,7 @@ def test_gradients_reach_every_parameter(config: KernelConfig) -> None:
     q, k, v = (x.requires_grad_() for x in inputs())
     call = context(Mask(causal=True))
     module.mix(q, *module.ready(k, v, call), call).square().sum().backward()
-    for name, parameter in module.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.abs().sum() > 0, name
+    gradients_reach(module)
 
 
 @every_kernel

@@ -16,6 +16,7 @@ from regard.nn.norms import NormConfig
 from regard.nn.positions import Position
 from regard.nn.residual import ResidualConfig
 from regard.zoo import build
+from tests.contracts.promises import gradients_reach, steps_equal_the_pass
 from tests.helpers import FEEDFORWARDS, built, decoder, label, tokens, whole
 
 NORMS: list[NormConfig] = [kind() for kind in kinds(NormConfig).values()]  # type: ignore[misc]
@@ -31,9 +32,7 @@ every_part = pytest.mark.parametrize(("slot", "part"), PARTS, ids=lambda x: x if
 def test_gradients_reach_every_parameter(slot: str, part) -> None:  # type: ignore[no-untyped-def]
     model, sentence = built(decoder(**{slot: part})).train(), tokens()
     model.head.loss(model.features(sentence), sentence).backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.abs().sum() > 0, name
+    gradients_reach(model)
 
 
 @every_part
@@ -46,10 +45,7 @@ def test_precision_stays_what_it_was(slot: str, part, dtype: torch.dtype) -> Non
 @every_part
 def test_cached_steps_equal_the_full_pass(slot: str, part) -> None:  # type: ignore[no-untyped-def]
     model, sentence = built(decoder(**{slot: part})), tokens(2, 6)
-    expected, state = model(sentence), model.begin()
-    for place in range(6):
-        logits = model.step(sentence[:, place : place + 1], state)
-        torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
+    steps_equal_the_pass(model, model.begin(), sentence, model(sentence))
 
 
 @pytest.mark.parametrize("config", NORMS, ids=label)
@@ -107,9 +103,7 @@ def test_a_head_learns_through_its_loss(config: HeadConfig) -> None:
     for parameter in head.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
     head.loss(torch.randn(2, 7, 16), torch.randint(0, 30, (2, 7)), smoothing=0.1).backward()
-    for name, parameter in head.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.abs().sum() > 0, name
+    gradients_reach(head)
 
 
 def test_a_scaled_embedding_multiplies_by_the_root_of_the_width() -> None:

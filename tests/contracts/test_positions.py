@@ -7,29 +7,18 @@ import torch
 
 from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.positions import PositionConfig
+from tests.contracts.promises import close, gradients_reach, prompts_go_on_alone, rows_stand_alone, steps_equal_the_pass
 from tests.helpers import POSITIONS, built, decoder, encoder, encoder_decoder, label, tokens
 
 every_position = pytest.mark.parametrize("scheme", POSITIONS, ids=label)
 LENGTHS = torch.tensor([6, 2, 4])
 
 
-def close(one: torch.Tensor, other: torch.Tensor) -> None:
-    torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
-
-
 @every_position
 @pytest.mark.parametrize("mask", [Mask(), Mask(window=2)], ids=["causal", "window"])
 def test_cached_steps_equal_the_full_pass(scheme: PositionConfig, mask: Mask) -> None:
     model, sentence = built(decoder(position=scheme)), tokens(2, 12)
-    expected = model(sentence, mask=mask)
-    state = model.begin(mask)
-    logits = model.step(sentence[:, :1], state)
-    close(logits, expected[:, 0])
-    logits = model.step(sentence[:, 1:5], state)  # several at once
-    close(logits, expected[:, 4])
-    for place in range(5, 12):
-        logits = model.step(sentence[:, place : place + 1], state)
-        close(logits, expected[:, place])
+    steps_equal_the_pass(model, model.begin(mask), sentence, model(sentence, mask=mask), 1, 4)
 
 
 @every_position
@@ -37,15 +26,7 @@ def test_cached_steps_equal_the_full_pass(scheme: PositionConfig, mask: Mask) ->
 def test_padded_prompts_go_on_as_each_row_would_alone(scheme: PositionConfig, side: str) -> None:
     model = built(decoder(position=scheme))
     keep = real_tokens(LENGTHS, 6) if side == "right" else real_tokens(LENGTHS, 6).flip(1)
-    prompt, more = tokens(3, 6), tokens(3, 4)
-    state = model.begin()
-    logits = model.step(prompt, state, keep)
-    alone = [prompt[row : row + 1, keep[row]] for row in range(3)]
-    close(logits, torch.cat([model(row)[:, -1] for row in alone]))
-    for place in range(4):
-        logits = model.step(more[:, place : place + 1], state)
-        alone = [torch.cat([row, more[i : i + 1, place : place + 1]], dim=1) for i, row in enumerate(alone)]
-        close(logits, torch.cat([model(row)[:, -1] for row in alone]))
+    prompts_go_on_alone(model, tokens(3, 6), keep, tokens(3, 4))
 
 
 @every_position
@@ -66,10 +47,7 @@ def test_rows_can_be_reordered_in_the_middle(scheme: PositionConfig) -> None:
 def test_padding_never_changes_an_output_of_an_encoder(scheme: PositionConfig, side: str) -> None:
     model = built(encoder(position=scheme))
     keep = real_tokens(LENGTHS, 6) if side == "right" else real_tokens(LENGTHS, 6).flip(1)
-    batch = tokens(3, 6)
-    states = model(batch, keep)
-    for row in range(3):
-        close(states[row, keep[row]], model(batch[row : row + 1, keep[row]])[0])
+    rows_stand_alone(model, tokens(3, 6), keep)
 
 
 @every_position
@@ -78,11 +56,8 @@ def test_an_encoder_decoder_steps_as_it_passes(scheme: PositionConfig) -> None:
         pytest.skip("a tied head needs the whole width")
     model = built(encoder_decoder(position=scheme))
     source, target, keep = tokens(3, 6), tokens(3, 7), real_tokens(LENGTHS, 6)
-    expected = model(source, target, keep)
     state = model.begin(model.encode(source, keep))
-    for place in range(7):
-        logits = model.step(target[:, place : place + 1], state)
-        close(logits, expected[:, place])
+    steps_equal_the_pass(model, state, target, model(source, target, keep))
 
 
 @every_position
@@ -90,9 +65,7 @@ def test_gradients_reach_every_parameter(scheme: PositionConfig) -> None:
     model = built(decoder(position=scheme)).train()
     sentence = tokens(3, 24)
     model.head.loss(model.features(sentence), sentence).backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.abs().sum() > 0, name
+    gradients_reach(model)
 
 
 @every_position

@@ -15,17 +15,18 @@ import regard
 from regard.checkpoint import weights_of
 from regard.config import change, from_dict, from_json, kinds, to_dict, to_json
 from regard.decoding import Decoding, translate
-from regard.models import Classifier, Decoder, Encoder, EncoderDecoder, Model, ModelConfig
+from regard.models import Classifier, Decoder, Encoder, EncoderDecoder, Model, ModelConfig, costs
 from regard.nn.attention import Banded, MultiHead
 from regard.nn.attention.layer import Mixer
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
 from regard.nn.call.masks import Mask, real_tokens
-from regard.nn.cost import Cost, Shape, UnknownCostError
+from regard.nn.cost import Cost, Shape
 from regard.nn.feedforward import Gated
 from regard.nn.heads import LinearHead
 from regard.nn.positions import Buckets, HeadDims, Position, Sinusoidal, TransformerXL
 from regard.nn.stacks import Block, BlockConfig, BlockModule, Pattern, Shared, Stack, StackConfig, StackLayers
+from tests.contracts.promises import close, future_cannot_leak, gradients_reach, rows_stand_alone, steps_equal_the_pass
 from tests.helpers import VOCABULARY, WIDTH, built, small_block, tokens
 
 SMALLER = {"layers": 3, "heads": 4, "hidden": 48}
@@ -67,39 +68,21 @@ def translator(source: StackConfig, target: StackConfig) -> EncoderDecoder:
     return EncoderDecoder(vocabulary=VOCABULARY, width=WIDTH, encoder=source, decoder=crossing(target))
 
 
-def close(one: Tensor, other: Tensor) -> None:
-    torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
-
-
 @every_stack
 def test_the_future_cannot_leak(stack: StackConfig) -> None:
-    model, sentence = built(decoder(stack)), tokens(2, 6)
-    before = model(sentence)
-    for place in range(1, 6):
-        changed = sentence.clone()
-        changed[:, place] = (changed[:, place] + 1) % VOCABULARY
-        after = model(changed)
-        assert torch.equal(after[:, :place], before[:, :place])
-        assert not torch.equal(after[:, place:], before[:, place:])
+    future_cannot_leak(built(decoder(stack)), tokens(2, 6))
 
 
 @every_stack
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_padded_row_gives_what_the_row_alone_gives(stack: StackConfig, side: str) -> None:
-    model, batch = built(encoder(stack)), tokens(3, 7)
-    keep = real_tokens(LENGTHS, 7) if side == "right" else real_tokens(LENGTHS, 7).flip(1)
-    states = model(batch, keep)
-    for row in range(3):
-        close(states[row, keep[row]], model(batch[row : row + 1, keep[row]])[0])
+    rows_stand_alone(built(encoder(stack)), tokens(3, 7), padding(side))
 
 
 @every_stack
 def test_cached_steps_equal_the_full_pass(stack: StackConfig) -> None:
     model, sentence = built(decoder(stack)), tokens(2, 8)
-    expected, state = model(sentence), model.begin()
-    for place in range(8):
-        logits = model.step(sentence[:, place : place + 1], state)
-        close(logits, expected[:, place])
+    steps_equal_the_pass(model, model.begin(), sentence, model(sentence))
 
 
 @every_stack
@@ -107,10 +90,7 @@ def test_a_translator_steps_as_it_passes_and_as_each_row_would_alone(stack: Stac
     model = built(translator(stack, stack))
     source, target, keep = tokens(3, 7), tokens(3, 6), real_tokens(LENGTHS, 7)
     expected = model(source, target, keep)
-    state = model.begin(model.encode(source, keep))
-    for place in range(6):
-        logits = model.step(target[:, place : place + 1], state)
-        close(logits, expected[:, place])
+    steps_equal_the_pass(model, model.begin(model.encode(source, keep)), target, expected)
     for row in range(3):
         close(expected[row : row + 1], model(source[row : row + 1, keep[row]], target[row : row + 1]))
 
@@ -119,9 +99,7 @@ def test_a_translator_steps_as_it_passes_and_as_each_row_would_alone(stack: Stac
 def test_gradients_reach_every_parameter(stack: StackConfig) -> None:
     model, sentence = built(decoder(stack)).train(), tokens(3, 24)
     model.head.loss(model.features(sentence), sentence).backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.abs().sum() > 0, name
+    gradients_reach(model)
 
 
 @every_stack
@@ -296,9 +274,9 @@ class HalvingLayer(BlockModule):
         half = -(-shape.length // 2)
         return Shape(shape.batch, half, half)
 
-    def cost(self, shape: Shape, memory: int) -> Cost:
+    def cost(self, shape: Shape) -> Cost:
         pooled = self.after(shape).tokens * shape.length * self.width
-        return self.inner.cost(shape, memory) + Cost(pooled, constant=pooled)
+        return costs.cost(self.inner, shape) + Cost(pooled, constant=pooled)
 
 
 SHORTER = Pattern(3, (PLAIN, Halving(), PLAIN), Sinusoidal(), final_norm=True)
@@ -334,10 +312,7 @@ def test_a_decoder_attends_to_what_is_left_of_its_source(side: str) -> None:
     assert shapes["encoder.1.self"] == (7, 7)
     assert shapes["encoder.2.self"] == (4, 4)
     assert shapes["decoder.0.cross"] == (5, 4)
-    state = model.begin(model.encode(source, keep))
-    for place in range(5):
-        logits = model.step(target[:, place : place + 1], state)
-        close(logits, expected[:, place])
+    steps_equal_the_pass(model, model.begin(model.encode(source, keep)), target, expected)
     for row in range(3):
         close(expected[row : row + 1], model(source[row : row + 1, keep[row]], target[row : row + 1]))
     options = Decoding(beam=3, max_length=6)
@@ -366,10 +341,6 @@ def test_the_cost_of_later_layers_is_that_of_the_shorter_sequence() -> None:
 def test_a_stack_without_a_formula_is_counted_by_running_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     model = built(translator(SHORTER, Shared(2, PLAIN)))
     by_formula = regard.describe(model, batch=3, length=9)
-
-    def unknown(stack: StackLayers, *given: object) -> Cost:
-        raise UnknownCostError(stack)
-
-    monkeypatch.setattr(StackLayers, "cost", unknown)
+    monkeypatch.delitem(costs.FORMULAS, StackLayers)
     found = regard.describe(model, batch=3, length=9)
     assert found.multiply_adds == by_formula.multiply_adds

@@ -155,7 +155,7 @@ def test_sentences_may_come_in_any_number_of_groups(monkeypatch: pytest.MonkeyPa
     tokens, keep = batch()
     expected = model(tokens, keep)
     for groups in (1, 2, 3, 50):
-        monkeypatch.setattr("regard.models.hierarchical.GROUPS", groups)
+        monkeypatch.setattr("regard.models.hierarchical.SENTENCE_GROUPS", groups)
         torch.testing.assert_close(model(tokens, keep), expected, rtol=1e-4, atol=1e-5)
 
 

@@ -9,14 +9,13 @@ import torch
 from torch import Tensor
 
 import regard
-from regard.decoding import Decoding, complete
 from regard.fast import plain, quicken
 from regard.models import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
 from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.call.watch import silenced
 from regard.nn.recurrent.intra import IntraLayer
-from tests.decoding.reference import END, assert_same, beam, completing
+from tests.contracts.promises import steps_equal_the_pass
 
 VOCABULARY = 40
 LENGTHS = torch.tensor([7, 5, 3])
@@ -115,30 +114,12 @@ def test_what_is_watched_are_the_equations_weights_of_strictly_earlier_words() -
     assert weights.shape == (2, 1, 6, 6)
     assert weights.triu().eq(0).all()
     torch.testing.assert_close(weights[:, 0, 1:].sum(-1), torch.ones(2, 5))
-    layer = model.layers.layers[0]
+    layer = model.decoder.layers[0]
     assert isinstance(layer, IntraLayer)
     torch.testing.assert_close(weights[1, 0], by_hand(layer, model.embedding.tokens(read[1]))[1])
 
 
-# --- promises of every language model ---------------------------------------------------------------------------------
-
-
-def test_padding_never_changes_an_output() -> None:
-    model, read = built(), tokens(3, 7)
-    together = model(read, KEEP)
-    for row, length in enumerate(LENGTHS.tolist()):
-        alone = model(read[row : row + 1, :length])
-        torch.testing.assert_close(together[row : row + 1, :length], alone, rtol=1e-4, atol=1e-5)
-
-
-def test_the_future_cannot_leak() -> None:
-    model, read = built(), tokens(2, 6)
-    before = model(read)
-    changed = read.clone()
-    changed[:, 3] = (changed[:, 3] + 1) % VOCABULARY
-    after = model(changed)
-    torch.testing.assert_close(after[:, :3], before[:, :3])
-    assert not torch.allclose(after[:, 3:], before[:, 3:])
+# --- the language model -----------------------------------------------------------------------------------------------
 
 
 def test_steps_equal_the_full_pass_and_are_seen_one_by_one() -> None:
@@ -147,36 +128,9 @@ def test_steps_equal_the_full_pass_and_are_seen_one_by_one() -> None:
         expected = model(read)
     state = model.begin()
     with regard.watch(model) as steps:
-        logits = model.step(read[:, :2], state)
-        torch.testing.assert_close(logits, expected[:, 1], rtol=1e-4, atol=1e-5)
-        for place in range(2, 6):
-            logits = model.step(read[:, place : place + 1], state)
-            torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
+        steps_equal_the_pass(model, state, read, expected, 2)
     for name in model.attention_names():
         torch.testing.assert_close(steps[name][-1][:, :, 0], whole.last(name)[:, :, 5])
-
-
-def test_prompts_of_several_lengths_go_on_as_each_alone() -> None:
-    model, prompts, more = built(), tokens(3, 7), tokens(3, 3)
-    state = model.begin()
-    model.step(prompts, state, KEEP)
-    for place in range(3):
-        logits = model.step(more[:, place : place + 1], state)
-        for row, length in enumerate(LENGTHS.tolist()):
-            alone = torch.cat([prompts[row, :length], more[row, : place + 1]])[None]
-            torch.testing.assert_close(logits[row], model(alone)[0, -1], rtol=1e-4, atol=1e-5)
-
-
-def test_padding_before_a_prompt_is_refused() -> None:
-    with pytest.raises(ValueError, match="padding comes last"):
-        built().step(tokens(3, 7), built().begin(), KEEP.flip(1))
-
-
-def test_beam_search_is_the_plain_search() -> None:
-    model, prompts = built(), tokens(3, 4)
-    found = complete(model, prompts, None, Decoding(beam=3, nbest=3, max_length=5), END)
-    for row in range(3):
-        assert_same(found[row], beam(completing(model, prompts[row : row + 1]), 5, 3), tolerance=1e-4)
 
 
 def test_without_what_it_recalls_it_knows_one_word_alone() -> None:

@@ -1,4 +1,4 @@
-"""SNAIL: its blocks against their formulas; as a language model, steps, padding and searches change nothing."""
+"""SNAIL: its blocks against their formulas, and what it learns."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from torch import Tensor
 
 import regard
 from regard.config import ConfigError
-from regard.decoding import Decoding, complete
 from regard.models import Snail, SnailModel
 from regard.nn.attention import KernelConfig
 from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.call.watch import silenced
 from regard.nn.recurrent.temporal import CausalAttention, DenseBlock, TemporalLayers
-from tests.decoding.reference import END, assert_same, beam, completing
 from tests.helpers import KERNELS, label, whole
 
 VOCABULARY = 40
@@ -75,50 +73,6 @@ def test_widths_of_keys_and_values_come_in_pairs() -> None:
 
 
 # --- a language model -------------------------------------------------------------------------------------------------
-
-
-def test_steps_equal_the_full_pass() -> None:
-    model, read = built(), tokens(3, 9)
-    expected, state = model(read), model.begin()
-    logits = model.step(read[:, :4], state)
-    torch.testing.assert_close(logits, expected[:, 3])
-    for place in range(4, 9):
-        logits = model.step(read[:, place : place + 1], state)
-        torch.testing.assert_close(logits, expected[:, place])
-
-
-def test_padding_never_changes_an_output_nor_what_follows_a_prompt() -> None:
-    model, read, more = built(), tokens(3, 7), tokens(3, 2)
-    together, state = model(read, KEEP), model.begin()
-    logits = model.step(read, state, KEEP)
-    later = model.step(more[:, :1], state)
-    latest = model.step(more[:, 1:], state)
-    for row, length in enumerate(LENGTHS.tolist()):
-        own = read[row : row + 1, :length]
-        alone = model(torch.cat([own, more[row : row + 1]], 1))[0]
-        torch.testing.assert_close(together[row, :length], alone[:length])
-        torch.testing.assert_close(torch.stack([logits[row], later[row], latest[row]]), alone[length - 1 :])
-
-
-def test_padding_before_a_text_is_refused() -> None:
-    with pytest.raises(ValueError, match="padding comes last"):
-        built()(tokens(3, 7), KEEP.flip(1))
-
-
-def test_the_future_cannot_leak() -> None:
-    model, read = built(), tokens(2, 6)
-    changed = read.clone()
-    changed[:, 3] = (changed[:, 3] + 1) % VOCABULARY
-    before, after = model(read), model(changed)
-    torch.testing.assert_close(after[:, :3], before[:, :3])
-    assert not torch.allclose(after[:, 3:], before[:, 3:])
-
-
-def test_beam_search_is_the_plain_search() -> None:
-    model, prompt = built(), tokens(2, 4)
-    found = complete(model, prompt, None, Decoding(beam=3, nbest=3, max_length=5), END)
-    for row in range(2):
-        assert_same(found[row], beam(completing(model, prompt[row : row + 1]), 5, 3), tolerance=1e-4)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=label)

@@ -13,7 +13,7 @@ import regard
 from regard.config import ConfigError
 from regard.models import Recurrent, RecurrentModel
 from regard.models.recurrent import Bahdanau, Luong, ReaderConfig
-from regard.nn.attention.hard import NOTHING, ChoiceModule, Hard, HardChoice
+from regard.nn.attention.hard import NOT_DRAWN, ChoiceModule, Hard, HardChoice
 from regard.nn.attention.local import Predictive
 from regard.nn.call.context import Context
 from regard.nn.call.gathering import Outcome, gathering
@@ -212,7 +212,7 @@ def test_rows_that_are_read_softly_draw_nothing() -> None:
     weights = choice(chances, context)
     choice.settle("decoder.0.cross", chances, weights, context)
     drawn = context.samples["decoder.0.cross"]
-    soft = (drawn == NOTHING).all(-1).flatten()
+    soft = (drawn == NOT_DRAWN).all(-1).flatten()
     assert 5 < soft.sum() < 35
     torch.testing.assert_close(weights[soft], chances[soft])
     assert weights[~soft].amax(-1).eq(1).all()

@@ -8,13 +8,13 @@ import torch
 
 from regard.checkpoint import weights_of
 from regard.nn.linear import Linear
-from regard.nn.lowrank import AdaptedLinear, adapt, merge, merged
+from regard.nn.lowrank import AdaptedLinear, adapt, adapted, merge, merged
 from tests.helpers import built, encoder
 
 ROWS = torch.tensor([[3, 7, 1, 9, 4], [8, 2, 5, 5, 6]])
 
 
-def adapted(rank: int = 2) -> Any:
+def with_adapters(rank: int = 2) -> Any:
     model = built(encoder()).double()
     adapt(model, rank, scale=4.0)
     return model
@@ -36,7 +36,7 @@ def test_an_adapter_that_has_not_learnt_changes_nothing() -> None:
 
 
 def test_only_the_adapters_learn() -> None:
-    model = adapted()
+    model = with_adapters()
     model.encode(ROWS).states.sum().backward()
     learning = {name for name, parameter in model.named_parameters() if parameter.grad is not None}
     assert learning == {name for name, _ in model.named_parameters() if name.endswith((".up", ".down"))}
@@ -47,7 +47,7 @@ def test_it_adds_a_product_of_the_rank() -> None:
     layer = Linear(6, 5)
     torch.nn.init.normal_(layer.weight)
     torch.nn.init.normal_(layer.bias)
-    one, x = AdaptedLinear(layer, rank=3, scale=6.0), torch.randn(4, 6)
+    one, x = adapted(layer, rank=3, scale=6.0), torch.randn(4, 6)
     torch.nn.init.normal_(one.up)
     expected = torch.nn.functional.linear(x, layer.weight + 2.0 * one.up @ one.down, layer.bias)
     torch.testing.assert_close(one(x), expected)
@@ -55,7 +55,7 @@ def test_it_adds_a_product_of_the_rank() -> None:
 
 
 def test_merged_weights_are_those_of_the_plain_model() -> None:
-    model, plain = learnt(adapted()), built(encoder()).double()
+    model, plain = learnt(with_adapters()), built(encoder()).double()
     weights = merged(model, weights_of(model))
     assert weights.keys() == dict(plain.named_parameters()).keys()
     plain.load_state_dict(weights, strict=False)
@@ -63,7 +63,7 @@ def test_merged_weights_are_those_of_the_plain_model() -> None:
 
 
 def test_merging_gives_the_plain_model() -> None:
-    model = learnt(adapted())
+    model = learnt(with_adapters())
     expected = model.encode(ROWS).states
     merge(model)
     torch.testing.assert_close(model.encode(ROWS).states, expected)
@@ -85,7 +85,7 @@ def test_adapting_and_merging_draw_nothing_but_the_adapters() -> None:
 
 def test_an_adapter_without_storage_is_initialised_later() -> None:
     with torch.device("meta"):
-        layer = AdaptedLinear(Linear(64, 64), rank=8, scale=4.0)
+        layer = adapted(Linear(64, 64), rank=8, scale=4.0)
     layer.to_empty(device="cpu").reset_parameters()
     assert layer.up.eq(0).all()
     assert 0.5 / 8 < layer.down.std() < 2 / 8

@@ -12,55 +12,34 @@ from regard.nn.attention import MixerConfig
 from regard.nn.call.masks import real_tokens
 from regard.nn.mixers import Convolution, Recurrence
 from regard.nn.positions import NoPosition, Position
+from tests.contracts.promises import future_cannot_leak, prompts_go_on_alone, rows_stand_alone, steps_equal_the_pass
 from tests.helpers import built, decoder, encoder, encoder_decoder, label, tokens, whole
 
 MIXERS = [Convolution(), Convolution(taps=5), Recurrence(), Recurrence(cell="lstm")]
 every_mixer = pytest.mark.parametrize("mixer", MIXERS, ids=label)
 
 
-def close(one: torch.Tensor, other: torch.Tensor) -> None:
-    torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
-
-
 @every_mixer
 def test_the_future_cannot_leak(mixer: MixerConfig) -> None:
-    model, sentence = built(decoder(attention=mixer, position=NoPosition())), tokens(2, 9)
-    changed = sentence.clone()
-    changed[:, 5:] = (changed[:, 5:] + 1) % 40
-    close(model(sentence)[:, :5], model(changed)[:, :5])
-    assert not torch.allclose(model(sentence)[:, 5:], model(changed)[:, 5:])
+    future_cannot_leak(built(decoder(attention=mixer, position=NoPosition())), tokens(2, 9))
 
 
 @every_mixer
 def test_cached_steps_equal_the_full_pass(mixer: MixerConfig) -> None:
     model, sentence = built(decoder(attention=mixer, position=NoPosition())), tokens(2, 9)
-    expected = model(sentence)
-    state = model.begin()
-    logits = model.step(sentence[:, :4], state)
-    close(logits, expected[:, 3])
-    for place in range(4, 9):
-        logits = model.step(sentence[:, place : place + 1], state)
-        close(logits, expected[:, place])
+    steps_equal_the_pass(model, model.begin(), sentence, model(sentence), 4)
 
 
 @every_mixer
 def test_padded_prompts_go_on_as_each_row_would_alone(mixer: MixerConfig) -> None:
     model = built(decoder(attention=mixer, position=NoPosition()))
-    prompt, more, keep = tokens(3, 6), tokens(3, 1), real_tokens(torch.tensor([6, 2, 4]), 6)
-    state = model.begin()
-    model.step(prompt, state, keep)
-    logits = model.step(more, state)
-    alone = [torch.cat([prompt[row, keep[row]], more[row]])[None] for row in range(3)]
-    close(logits, torch.cat([model(row)[:, -1] for row in alone]))
+    prompts_go_on_alone(model, tokens(3, 6), real_tokens(torch.tensor([6, 2, 4]), 6), tokens(3, 2))
 
 
 @every_mixer
 def test_padding_never_changes_an_output_of_an_encoder(mixer: MixerConfig) -> None:
     model = built(encoder(attention=mixer, position=NoPosition()))
-    batch, keep = tokens(3, 6), real_tokens(torch.tensor([6, 2, 4]), 6)
-    states = model(batch, keep)
-    for row in range(3):
-        close(states[row, keep[row]], model(batch[row : row + 1, keep[row]])[0])
+    rows_stand_alone(model, tokens(3, 6), real_tokens(torch.tensor([6, 2, 4]), 6))
 
 
 @every_mixer

@@ -13,7 +13,7 @@ from torch import nn
 import regard
 from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask
-from regard.nn.call.watch import silenced
+from regard.nn.call.watch import attach, silenced
 from tests.helpers import built, decoder, encoder_decoder, tokens
 
 
@@ -106,7 +106,7 @@ class Averaging(nn.Module):
         return ["own.look"]
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        context = Context.whole(x, Mask()).of(self).enter("own")
+        context = attach(Context.whole(x, Mask()), self).enter("own")
         weights = x.new_full((len(x), 2, x.shape[1], x.shape[1]), 1 / x.shape[1])
         mixed = context.attended("look", weights @ x.unsqueeze(1), lambda: weights)  # (B, 2, T, D)
         return mixed.sum(1)

@@ -10,7 +10,6 @@ from regard.config import Size
 from regard.nn.attention.layer import Mixer, MultiHead, SelfAttention
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
-from regard.nn.cost import Cost, Shape
 from regard.nn.positions.base import HeadDims, Position
 
 
@@ -34,11 +33,6 @@ class BandedAttention(SelfAttention):
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         return super().forward(x, context.at(self.band(context.geometry)))
-
-    def cost(self, shape: Shape) -> Cost:
-        """Fused attention, which weights that are dropped do without, keeps the mask."""
-        mask = Cost() if self.kernel.dropout.rate else Cost(kept=shape.length * shape.keys)
-        return super().cost(shape) + shape.once(("band", self.reach), mask)
 
     def band(self, geometry: Geometry) -> Geometry:
         """The same sequence under a narrower mask, made once for all layers."""

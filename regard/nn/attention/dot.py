@@ -9,7 +9,6 @@ from torch import Tensor
 
 from regard.nn.attention.kernel import Kernel, KernelConfig, spread
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
 from regard.nn.positions.base import HeadDims, Position
 
 
@@ -70,13 +69,3 @@ class DotKernel(Kernel):
 
     def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         return (self.turned(q) * self.scale) @ spread(k, self.dims.heads).transpose(-1, -2)
-
-    def cost(self, shape: Shape) -> Cost:
-        if self.dropout.rate or self.position.values is not None or self.position.weighed:
-            return super().cost(shape)
-        heads = self.dims.heads
-        rows = shape.tokens * heads
-        own = self.score_cost(shape) + self.position.cost(shape, heads)
-        mixed = rows * self.dims.value_width
-        moved = shape.tokens * (heads + self.dims.groups) * self.dims.key_width if self.position.moves else 0
-        return own + Cost(mixed * shape.keys, kept=mixed + rows + moved)  # rows: the log-sum of each

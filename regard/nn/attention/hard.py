@@ -12,7 +12,7 @@ from regard.config import Part, Rate, Weight
 from regard.nn.call.context import Context
 from regard.nn.call.gathering import Outcome
 
-NOTHING = -1  # among what was drawn, where a row was read softly
+NOT_DRAWN = -1  # among what was drawn, where a row was read softly
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class HardChoice(ChoiceModule):
     def settle(self, role: str, chances: Tensor, weights: Tensor, context: Context) -> None:
         soft: Tensor | None = context.geometry.memo.get((self, "expected"))
         drawn = chances.new_ones(chances.shape[:-1], dtype=torch.bool) if soft is None else ~soft.squeeze(-1)
-        context.samples[context.place(role)] = weights.argmax(-1).masked_fill(~drawn, NOTHING)
+        context.samples[context.place(role)] = weights.argmax(-1).masked_fill(~drawn, NOT_DRAWN)
         context.leave(
             role, lambda outcome: self.loss(chances.squeeze(1), weights.squeeze(1), drawn.squeeze(1), outcome)
         )

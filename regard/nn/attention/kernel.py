@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from regard.config import Part
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.positions.base import HeadDims, Position
 
@@ -76,21 +75,6 @@ class Kernel(nn.Module):
     def ready_values(self) -> int:
         """How many values keys that are ready have for each token."""
         return self.dims.groups * self.dims.key_width
-
-    def cost(self, shape: Shape) -> Cost:
-        """Of scoring and mixing; what is kept beyond q, k and v themselves, the mix included."""
-        heads = self.dims.heads
-        pairs = shape.tokens * heads * shape.keys
-        masked = (2 if self.dropout.rate else 0) * pairs  # the random mask, and the weights it leaves
-        mixed = shape.tokens * heads * self.dims.value_width
-        own = self.score_cost(shape) + self.position.cost(shape, heads)
-        shared = heads - self.dims.groups  # keys and values that are spread over more heads
-        spread_out = shape.batch * shape.keys * shared * (self.dims.key_width + self.dims.value_width)
-        return own + Cost(pairs * self.dims.value_width, kept=pairs + masked + mixed + spread_out)
-
-    def score_cost(self, shape: Shape) -> Cost:
-        """Of `scores` alone."""
-        return Cost(shape.tokens * self.dims.heads * shape.keys * self.dims.key_width)
 
 
 def spread(x: Tensor, heads: int) -> Tensor:

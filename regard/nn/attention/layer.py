@@ -10,7 +10,6 @@ from regard.config import ConfigError, Part, Rate, Size
 from regard.nn.attention.dot import ScaledDot
 from regard.nn.attention.kernel import KernelConfig
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape, UnknownCostError
 from regard.nn.linear import Linear
 from regard.nn.norms import NormConfig
 from regard.nn.positions.base import HeadDims, Position
@@ -39,9 +38,6 @@ class Mixer(nn.Module):
     role = "self"  # its name within a block, as in "decoder.3.cross"
     watched = True  # whether it has weights to show
     branches = True  # whether hypotheses of a sentence may stand side by side in a row
-
-    def cost(self, shape: Shape) -> Cost:
-        raise UnknownCostError(self)
 
     def cache_values(self) -> int:
         """Values that a cache holds for each key."""
@@ -118,12 +114,6 @@ class Attention(Mixer):
         length = context.geometry.query_positions.shape[-1] // context.geometry.hypotheses
         return weights.view(rows, heads, -1, length, keys).transpose(1, 2).flatten(0, 1)
 
-    def norm_cost(self, queries: int, keys: int) -> Cost:
-        """Of norming so many queries and keys."""
-        if self.query_norm is None or self.key_norm is None:
-            return Cost()
-        return self.query_norm.cost(queries) + self.key_norm.cost(keys)
-
     def cache_values(self) -> int:
         return self.dims.groups * (self.dims.key_width + self.dims.value_width)
 
@@ -163,11 +153,6 @@ class SelfAttention(Attention):
         placed: tuple[Tensor, Tensor, Tensor] = self.kernel.position(q, k, v, context)
         return placed
 
-    def cost(self, shape: Shape) -> Cost:
-        fused = shape.tokens * self.qkv.out_features
-        own = self.qkv.cost(shape.tokens) + self.kernel.cost(shape) + self.out.cost(shape.tokens) + Cost(kept=fused)
-        return own + self.norm_cost(shape.tokens * self.dims.heads, shape.tokens * self.dims.groups)
-
 
 class CrossAttention(Attention):
     """Queries from one sequence, keys and values from the memory of another, made ready once for each memory.
@@ -205,10 +190,3 @@ class CrossAttention(Attention):
 
     def cache_values(self) -> int:
         return self.kernel.ready_values() + self.dims.groups * self.dims.value_width
-
-    def cost(self, shape: Shape) -> Cost:
-        memory = shape.batch * shape.keys
-        projected = self.q.cost(shape.tokens) + self.kv.cost(memory)
-        kept = Cost(kept=shape.tokens * self.q.out_features + memory * self.kv.out_features)
-        normed = self.norm_cost(shape.tokens * self.dims.heads, memory * self.dims.groups)
-        return projected + kept + normed + self.kernel.cost(shape) + self.out.cost(shape.tokens)

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Part, Size
-from regard.nn.cost import Cost
 from regard.nn.linear import Linear
 
 
@@ -40,9 +39,6 @@ class WindowModule(nn.Module):
     def shape(self, weights: Tensor, centres: Tensor) -> Tensor:
         """The weights (R, 1, T, S) after the softmax."""
         return weights
-
-    def cost(self, queries: int) -> Cost:
-        return Cost()
 
 
 @dataclass(frozen=True)
@@ -85,6 +81,3 @@ class PredictiveWindow(WindowModule):
     def shape(self, weights: Tensor, centres: Tensor) -> Tensor:
         away = torch.arange(weights.shape[-1], device=centres.device) - centres.unsqueeze(-1)
         return weights * torch.exp(-(away**2) / (2 * (self.reach / 2) ** 2)).unsqueeze(1)
-
-    def cost(self, queries: int) -> Cost:
-        return self.inner.cost(queries) + self.outer.cost(queries)

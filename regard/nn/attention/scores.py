@@ -15,7 +15,6 @@ from regard.errors import Error
 from regard.nn.attention.dot import DotKernel
 from regard.nn.attention.kernel import Kernel, KernelConfig, spread
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
 from regard.nn.linear import normal_
 from regard.nn.positions.base import HeadDims, Position
 
@@ -57,12 +56,6 @@ class GeneralKernel(DotKernel):
     def turned(self, q: Tensor) -> Tensor:
         return per_head(q, self.weight)
 
-    def score_cost(self, shape: Shape) -> Cost:
-        rows = shape.tokens * self.dims.heads
-        asked, width = self.dims.asked_width, self.dims.key_width
-        turned = Cost(rows * asked * width, kept=rows * (asked + width))
-        return super().score_cost(shape) + turned
-
 
 @dataclass(frozen=True)
 class Content(KernelConfig, kind="content"):
@@ -92,11 +85,6 @@ class ContentKernel(DotKernel):
 
     def ready(self, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor]:
         return F.normalize(k, dim=-1), v
-
-    def score_cost(self, shape: Shape) -> Cost:
-        rows, keys = shape.tokens * self.dims.heads, shape.batch * shape.keys * self.dims.groups
-        kept = 3 * rows * self.dims.key_width + 2 * keys * self.dims.key_width
-        return super().score_cost(shape) + Cost(kept=kept)
 
 
 @dataclass(frozen=True)
@@ -139,12 +127,6 @@ class AdditiveKernel(Kernel):
 
     def ready_values(self) -> int:
         return self.dims.heads * self.v.shape[-2]
-
-    def score_cost(self, shape: Shape) -> Cost:
-        heads, hidden = self.dims.heads, self.v.shape[-2]
-        values = shape.batch * heads * (shape.length * self.dims.asked_width + shape.keys * self.dims.key_width)
-        pairs = shape.tokens * heads * shape.keys
-        return Cost(values * hidden + pairs * hidden, kept=values + pairs * hidden)
 
 
 @dataclass(frozen=True)

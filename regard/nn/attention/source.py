@@ -8,7 +8,6 @@ from regard.nn.attention.hard import ChoiceConfig
 from regard.nn.attention.kernel import KernelConfig, masked_softmax
 from regard.nn.attention.local import WindowConfig
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
 from regard.nn.linear import Linear
 from regard.nn.positions.base import HeadDims, Position
 
@@ -70,8 +69,3 @@ class SourceAttention(nn.Module):
         shape = (-1, 1, length, weights.shape[-1])
         centres = None if centres is None else centres.view(batch, length)
         return mixed.view(batch, length, -1), weights.view(shape), chances.view(shape), centres
-
-    def cost(self, shape: Shape) -> Cost:
-        turned = Cost() if self.query is None else self.query.cost(shape.tokens)
-        window = Cost() if self.window is None else self.window.cost(shape.tokens)
-        return turned + window + self.kernel.cost(shape)

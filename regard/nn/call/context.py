@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from regard.nn.call.around import Silence, Value, Watcher, silences, watchers
 from regard.nn.call.geometry import Geometry
 from regard.nn.call.masks import Mask
 
 if TYPE_CHECKING:
+    from regard.nn.call.around import Silence, Value, Watcher
     from regard.nn.call.cache import Cache
     from regard.nn.call.gathering import Losses, Outcome
     from regard.nn.call.memory import Memory
@@ -41,11 +41,6 @@ class Context:
     def whole(cls, like: Tensor, mask: Mask, memory: Memory | None = None) -> Context:
         """Of a pass over a whole batch `like` (B, T, …), with the padding that `mask.keys` tells."""
         return cls(Geometry.whole(like, mask), memory)
-
-    def of(self, model: nn.Module) -> Context:
-        """With whoever watches this model, in this thread, and whatever of it is silent."""
-        self.watcher, self.silence = watchers.of(model), silences.of(model)
-        return self
 
     def enter(self, name: str) -> Context:
         """Of one layer inside."""

@@ -29,7 +29,8 @@ class Losses:
     counts, so that the number of passes changes nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
         self.left: dict[str, list[Tensor]] = {}
         self.waiting: list[tuple[str, Callable[[Outcome], Tensor]]] = []
 
@@ -63,26 +64,16 @@ class Losses:
         return total
 
 
-@dataclass(frozen=True)
-class Gathering:
-    """A training that gathers what the layers of a model add to its loss."""
-
-    model: nn.Module
-    losses: Losses
-
-
-gatherings: Around[Gathering] = Around("gatherings")
+gatherings: Around[Losses] = Around("gatherings")
 
 
 def losses_of(model: nn.Module) -> Losses:
     """Where this model leaves its extra losses in this thread; where nobody gathers them, nobody reads them."""
-    found = gatherings.of(model)
-    return Losses() if found is None else found.losses
+    return gatherings.of(model) or Losses(model)
 
 
 @contextmanager
 def gathering(model: nn.Module) -> Iterator[Losses]:
     """Gather what the layers of a model add to the loss while the block runs, in this thread."""
-    losses = Losses()
-    with gatherings.add(Gathering(model, losses)):
+    with gatherings.add(Losses(model)) as losses:
         yield losses

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regard.config import nearest
 from regard.errors import Error
 from regard.nn.call.around import Silence, Value, silences, watchers
+from regard.nn.call.context import Context
 
 
 class Seen(dict[str, list[Tensor]]):
@@ -84,6 +85,12 @@ def silenced(model: nn.Module, heads: Mapping[str, Collection[int]]) -> Iterator
             raise Error(f"no attention layer is called {name!r}: {nearest(name, names)}")
     with silences.add(Silence(model, heads)):
         yield
+
+
+def attach(context: Context, model: nn.Module) -> Context:
+    """The context with whoever watches this model, in this thread, and whatever of it is silent."""
+    context.watcher, context.silence = watchers.of(model), silences.of(model)
+    return context
 
 
 def observed(model: nn.Module) -> bool:

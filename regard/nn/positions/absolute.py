@@ -12,7 +12,6 @@ from regard.config import ConfigError, Positive, Size
 from regard.errors import Error
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
-from regard.nn.cost import Cost, Shape
 from regard.nn.linear import VectorTable
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 
@@ -128,6 +127,3 @@ class LearnedPosition(AbsolutePosition):
             raise Error(f"a sequence of {reach} tokens is longer than the learned position table of {length}")
         places: Tensor = self.table(positions)
         return places
-
-    def embed_cost(self, shape: Shape) -> Cost:
-        return Cost(kept=0 if self.join == "qkv" else 2 * shape.length)  # the positions, 8 bytes each

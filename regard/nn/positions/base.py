@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from regard.config import Part
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,6 @@ class Position(nn.Module):
     """Brings order into attention, which by itself has none. Every method is neutral until it is overridden."""
 
     taken = 0  # how much of the model's width the scheme takes for itself, where it is concatenated
-    moves = False  # whether `place` makes new queries and keys, which fused attention then keeps
-    weighed = False  # whether its bias learns from the weights, which attention then keeps
     segmented = False  # whether it tells the segments of a text apart
     values: Callable[[Tensor, Context], Tensor] | None = None  # (B, H, T, S) weights → (B, H, T, K) to add to the mix
 
@@ -58,13 +55,6 @@ class Position(nn.Module):
     def bias(self, q: Tensor, scale: float, context: Context) -> Tensor | None:
         """What to add to the scores `scale * q·k`, broadcastable to (B, H, T, S)."""
         return None
-
-    def embed_cost(self, shape: Shape) -> Cost:
-        return Cost()
-
-    def cost(self, shape: Shape, heads: int) -> Cost:
-        """Of `place`, `bias` and `values` in one layer."""
-        return Cost()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from regard.config import ConfigError, Size
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
-from regard.nn.cost import Cost, Shape
 from regard.nn.linear import VectorTable, normal_
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 
@@ -92,17 +91,6 @@ class RelativePosition(Position):
 
         return context.geometry.once(("steps", self.distance), clip)
 
-    def cost(self, shape: Shape, heads: int) -> Cost:
-        rows, steps = shape.tokens * heads, 2 * self.distance + 1
-        pairs = rows * shape.keys
-        cost = Cost()
-        if self.key_table is not None:
-            width = self.key_table.shape[-1]
-            cost += Cost(rows * steps * width, kept=rows * width + 2 * pairs + rows * steps)
-        if self.value_table is not None:
-            cost += Cost(rows * steps * self.value_table.shape[-1], kept=rows * steps + 2 * pairs)
-        return cost
-
 
 @dataclass(frozen=True)
 class ALiBi(PositionConfig, kind="alibi"):
@@ -166,8 +154,6 @@ def bucket_of(distance: Tensor, buckets: int, furthest: int, two_sided: bool) ->
 
 
 class BucketPosition(Position):
-    weighed = True
-
     def __init__(self, buckets: int, furthest: int, heads: int, two_sided: bool) -> None:
         super().__init__()
         self.buckets, self.furthest, self.two_sided = buckets, furthest, two_sided
@@ -180,6 +166,3 @@ class BucketPosition(Position):
             return bias.movedim(-1, -3)
 
         return context.geometry.once(("t5", id(self)), make)
-
-    def embed_cost(self, shape: Shape) -> Cost:
-        return Cost(kept=2 * shape.length * shape.keys)  # the buckets of all pairs, 8 bytes each, once for all layers

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from regard.config import Size
 from regard.nn.call.geometry import Geometry
-from regard.nn.cost import Cost, Shape
 from regard.nn.linear import normal_
 from regard.nn.positions.absolute import Absolute, AbsolutePosition, Join
 from regard.nn.positions.base import HeadDims, Position
@@ -42,9 +41,6 @@ class OrderPosition(AbsolutePosition):
 
     def numbers(self, positions: Tensor) -> Tensor:
         return positions
-
-    def embed_cost(self, shape: Shape) -> Cost:
-        return Cost(kept=0 if self.join == "qkv" else shape.length)  # the numbers
 
 
 @dataclass(frozen=True)

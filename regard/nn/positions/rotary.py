@@ -9,7 +9,6 @@ from torch import Tensor
 
 from regard.config import ConfigError, Positive
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
 from regard.nn.positions.absolute import Layout
 from regard.nn.positions.base import HeadDims, Position, PositionConfig
 
@@ -31,8 +30,6 @@ class Rotary(PositionConfig, kind="rotary"):
 
 
 class RotaryPosition(Position):
-    moves = True
-
     def __init__(self, width: int, layout: Layout, base: float) -> None:
         super().__init__()
         self.width, self.layout, self.base = width, layout, base
@@ -54,9 +51,6 @@ class RotaryPosition(Position):
             return turn_halves(x, cos, sin)
         a, b = x[..., 0::2], x[..., 1::2]
         return torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1).flatten(-2)
-
-    def embed_cost(self, shape: Shape) -> Cost:
-        return Cost(kept=shape.length * self.width)  # cosines and sines, once for all layers
 
 
 def turn_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

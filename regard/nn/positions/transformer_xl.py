@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from regard.config import Rate, Size
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
-from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear, normal_
 from regard.nn.positions.absolute import sinusoids
@@ -43,8 +42,6 @@ class TransformerXL(PositionConfig, kind="transformer-xl"):
 
 class TransformerXLPosition(Position):
     """`place` adds u to the queries; what else is added to them is told from there on, as v - u and b - u."""
-
-    weighed = True
 
     def __init__(self, dims: HeadDims, config: TransformerXL) -> None:
         super().__init__()
@@ -88,16 +85,6 @@ class TransformerXLPosition(Position):
             back = back.clamp(-self.furthest, self.furthest)
         dropped: Tensor = self.dropout(sinusoids(back, self.dims.width, "halves").to(like.dtype))
         return dropped
-
-    def embed_cost(self, shape: Shape) -> Cost:
-        return Cost(kept=(shape.length + shape.keys) * self.dims.width)  # the sinusoids, once for all layers
-
-    def cost(self, shape: Shape, heads: int) -> Cost:
-        """Without segments, whose two vectors cost next to nothing."""
-        steps, width = shape.length + shape.keys, heads * self.dims.key_width
-        turned = steps * self.dims.width * width
-        keys = shape.once(id(self), Cost(turned, kept=steps * width, constant=turned))
-        return keys + Cost(shape.tokens * width * steps, kept=shape.tokens * width)
 
 
 def by_head(q: Tensor, keys: Tensor) -> Tensor:

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from regard.nn.attention.kernel import masked_softmax
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape, total
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear, Matrix, normal_
 
@@ -96,15 +95,6 @@ class IntraLayer(nn.Module):
         context.see(NAME, lambda: torch.stack(rows, 1).unsqueeze(1))
         return torch.stack(states, 1)
 
-    def cost(self, shape: Shape) -> Cost:
-        """A step's pairs are those with the steps before it; weights, gates and tape are kept for all of them."""
-        matrices = total([layer.cost(shape.tokens) for layer in (self.enter, self.key, self.gates)])
-        later = shape.batch * (shape.length - 1)
-        pairs = later * shape.length // 2
-        looks = Cost(later * self.hidden**2 + pairs * 3 * self.hidden)
-        kept = shape.tokens * (5 + 1 + 2 + 2 + 4) * self.hidden + shape.tokens * shape.length
-        return matrices + looks + Cost(kept=kept)
-
 
 def matched(query: Tensor, keys: Tensor, v: Tensor) -> Tensor:
     """The scores (B, S) of keys (B, S, H)."""
@@ -136,8 +126,5 @@ class IntraLayers(nn.Module):
             x = layer(into, inner) if context.cache is None else layer.go_on(into, inner)
         return x
 
-    def names(self, place: str) -> list[str]:
-        return [f"{place}.{index}.{NAME}" for index in range(len(self.layers))]
-
-    def cost(self, shape: Shape) -> Cost:
-        return total([layer.cost(shape) for layer in self.layers if isinstance(layer, IntraLayer)])
+    def attention_heads(self, name: str) -> dict[str, int]:
+        return {f"{name}.{index}.{NAME}": 1 for index in range(len(self.layers))}

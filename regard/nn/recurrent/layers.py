@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.nn.cost import Cost
+from regard.nn.call.masks import real_tokens
 
 Cell = Literal["rnn", "gru", "lstm"]
 States = tuple[Tensor, ...]  # (B, layers · directions, H) each: one, or two for an LSTM
@@ -62,15 +62,6 @@ class RecurrentLayers(nn.Module):
     def _ours(self, states: Tensor | tuple[Tensor, ...]) -> States:
         return tuple(state.transpose(0, 1) for state in (states if isinstance(states, tuple) else (states,)))
 
-    def cost(self, tokens: int) -> Cost:
-        """Multiplications; what autograd keeps is PyTorch's affair, about the gates and the states."""
-        gates, total, kept = GATES[self.cell] * self.hidden, 0, 0
-        for layer in range(self.layers):
-            width = self.width if layer == 0 else self.hidden * self.directions
-            total += self.directions * gates * (width + self.hidden)
-            kept += self.directions * (gates + 2 * self.hidden)
-        return Cost(tokens * total, kept=tokens * kept)
-
 
 def places_from_the_end(x: Tensor, keep: Tensor | None) -> Tensor:
     """(B, T): the places of each row from its own end on; those of padding stay."""
@@ -89,8 +80,7 @@ def rows_of(x: Tensor, places: Tensor) -> Tensor:
 def lengths_of(keep: Tensor) -> Tensor:
     """(B,) on the CPU, where PyTorch wants them; a row whose real tokens do not come first is refused."""
     lengths = keep.sum(1)
-    first = torch.arange(keep.shape[1], device=keep.device) < lengths[:, None]
-    if not torch.equal(first, keep):
+    if not torch.equal(real_tokens(lengths, keep.shape[1]), keep):
         raise ValueError("a recurrent model takes rows whose padding comes last")
     if int(lengths.min()) < 1:
         raise ValueError("a row without a token cannot be read by a recurrent model")

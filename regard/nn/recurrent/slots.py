@@ -12,10 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.nn.cost import Cost
 from regard.nn.linear import Linear
 
-EMPTY = 1e-6  # what slots hold at first: constant and small learns fastest, arXiv:1807.08518
+EMPTY_SLOT = 1e-6  # what slots hold at first: constant and small learns fastest, arXiv:1807.08518
 
 
 # --- addressing, step by step -----------------------------------------------------------------------------------------
@@ -94,7 +93,7 @@ class MemoryHeads(nn.Module):
     def begin(self, batch: int) -> MemoryState:
         """All slots alike, every head at the first."""
         like = self.first_read
-        slots = like.new_full((batch, self.slots, self.width), EMPTY)
+        slots = like.new_full((batch, self.slots, self.width), EMPTY_SLOT)
         weights = like.new_zeros(batch, self.readers + self.writers, self.slots)
         weights[..., 0] = 1.0
         return MemoryState(slots, weights, self.first_read.tanh().expand(batch, -1))
@@ -113,10 +112,3 @@ class MemoryHeads(nn.Module):
         slots = written(state.slots, used[:, self.readers :], erase.sigmoid().view(wide), add.tanh().view(wide))
         read = (used[:, : self.readers] @ slots).flatten(1)
         return replace(state, slots=slots, weights=weights, read=read)
-
-    def cost(self, steps: int) -> Cost:
-        """Of so many steps of one row."""
-        heads, values = self.readers + self.writers, self.slots * self.width
-        products = heads * (values + self.slots * self.shifts) + (self.writers + self.readers) * values
-        kept = (3 + 2 * self.writers) * values + 7 * heads * self.slots + sum(self.sizes)
-        return self.ask.cost(steps) + Cost(steps * products, kept=steps * kept)

@@ -16,7 +16,6 @@ from regard.config import Config, ConfigError, Size
 from regard.nn.attention.dot import ScaledDot
 from regard.nn.attention.kernel import KernelConfig
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape, total
 from regard.nn.linear import Linear
 from regard.nn.positions.base import HeadDims, Position
 
@@ -113,12 +112,6 @@ class Round(nn.Module):
         attended: Tensor = self.attention(x, context)
         return attended
 
-    def cost(self, shape: Shape) -> Cost:
-        attention = self.attention.qkv.cost(shape.tokens) + self.attention.kernel.cost(shape)
-        taps = [cast(DenseBlock, dense).taps for dense in self.dense]
-        kept = sum(one.in_features + 2 * one.out_features for one in taps) + self.out_width
-        return total([one.cost(shape.tokens) for one in taps]) + attention + Cost(kept=shape.tokens * kept)
-
 
 class TemporalStack(nn.Module):
     """(B, T, width) → (B, T, `out_width`), each step from itself and those before it."""
@@ -138,12 +131,9 @@ class TemporalStack(nn.Module):
             x = one(x, context.enter(str(number)))
         return x
 
-    def attention_names(self, place: str) -> list[str]:
-        return [f"{place}.{number}.{ROLE}" for number in range(len(self.rounds))]
+    def attention_heads(self, name: str) -> dict[str, int]:
+        return {f"{name}.{number}.{ROLE}": 1 for number in range(len(self.rounds))}
 
     def cache_values(self) -> int:
         """Values held for each token: keys and values. What convolutions hold does not grow."""
         return sum(sum(cast(Round, one).attention.widths[1:]) for one in self.rounds)
-
-    def cost(self, shape: Shape) -> Cost:
-        return total([cast(Round, one).cost(shape) for one in self.rounds])

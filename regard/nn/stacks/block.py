@@ -11,7 +11,7 @@ import regard.nn.mixers  # noqa: F401  (registers them)
 from regard.config import Part
 from regard.nn.attention.layer import Mixer, MixerConfig, MultiHead
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape, UnknownCostError, total
+from regard.nn.cost import Shape
 from regard.nn.feedforward import MLP, FeedForwardConfig
 from regard.nn.norms import LayerNorm, NormConfig
 from regard.nn.positions import HeadDims, Position
@@ -63,10 +63,6 @@ class BlockModule(nn.Module):
     def after(self, shape: Shape) -> Shape:
         """The shape of what it returns."""
         return shape
-
-    def cost(self, shape: Shape, memory: int) -> Cost:
-        """Of tokens of this shape and a memory of so many."""
-        raise UnknownCostError(self)
 
 
 @dataclass(frozen=True)
@@ -123,9 +119,3 @@ class BlockLayer(BlockModule):
 
     def mixers(self) -> list[Mixer]:
         return [layer for layer in (self.attention, self.cross) if layer is not None]
-
-    def cost(self, shape: Shape, memory: int) -> Cost:
-        costs = [self.attention.cost(shape), self.attention_join.cost(shape)]
-        if self.cross is not None and self.cross_join is not None:
-            costs += [self.cross.cost(Shape(shape.batch, shape.length, memory)), self.cross_join.cost(shape)]
-        return total([*costs, self.feedforward.cost(shape), self.feedforward_join.cost(shape)])

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from regard.config import ConfigError, Part, Size
 from regard.nn.attention.layer import Mixer
 from regard.nn.call.context import Context
-from regard.nn.cost import Cost, Shape
+from regard.nn.cost import Shape
 from regard.nn.norms import Norm
 from regard.nn.positions import NoPosition, Position, PositionConfig
 from regard.nn.stacks.block import Block, BlockConfig, BlockModule
@@ -129,12 +129,9 @@ class StackLayers(nn.Module):
         """Whether hypotheses of a sentence may share a row of its cache."""
         return all(mixer.branches for mixer in self.mixers().values())
 
-    def attention_names(self, name: str) -> list[str]:
-        return [f"{name}.{role}" for role, mixer in self.mixers().items() if mixer.watched]
-
-    def heads(self, name: str) -> int:
-        """Of the attention layer "decoder.3.cross" of the stack "decoder"."""
-        return self.mixers()[name.partition(".")[2]].dims.heads
+    def attention_heads(self, name: str) -> dict[str, int]:
+        """How many heads the attention layers "decoder.3.cross" have, of the stack "decoder"."""
+        return {f"{name}.{role}": mixer.dims.heads for role, mixer in self.mixers().items() if mixer.watched}
 
     def cache_values(self) -> tuple[int, int]:
         """Values that a cache holds for each token, and for each token of the memory."""
@@ -147,10 +144,3 @@ class StackLayers(nn.Module):
         for block in self.layers:
             shape = block.after(shape)
         return shape
-
-    def cost(self, shape: Shape, memory: int = 0) -> Cost:
-        found = Cost(kept=shape.batch * memory * self.memory_width)  # the memory's states, once for all blocks
-        for block in self.layers:
-            found += block.cost(shape, memory)
-            shape = block.after(shape)
-        return found if self.norm is None else found + self.norm.cost(shape.tokens)

@@ -239,7 +239,7 @@ class FewShotTask(Task[FewShots]):
     @torch.no_grad()
     def picture(self, model: FewShotModel, episode: Episode) -> list[Card]:
         """The weights of each query's last step, layer by layer, over the examples; none without attention."""
-        names = model.learner.attention_names()
+        names = list(model.learner.attention_heads())
         if not names:
             return []
         with watch(model, *names) as seen:

@@ -18,10 +18,10 @@ from regard.data.tokenizers import Tokenizer
 from regard.errors import Error
 from regard.fast import for_use, pack
 from regard.models import EncoderModel, TextReader, reader_in
-from regard.models.base import last_real
 from regard.models.encoder import own_segments
 from regard.models.padding import padded
 from regard.nn.call.memory import Memory
+from regard.nn.pooling import last_real
 from regard.sides.text import framed_rows
 from regard.tasks.tool import Tool
 
