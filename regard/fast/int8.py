@@ -19,7 +19,7 @@ from regard.fast.twins import plain, quicken
 from regard.nn.heads import Head, LinearOutput, capped, exact
 
 M = TypeVar("M", bound=nn.Module)
-LARGEST = 127
+LARGEST_BYTE = 127
 
 
 def quantise(model: M) -> M:
@@ -42,7 +42,7 @@ class Int8Linear(nn.Module):
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
         self.out_features, self.in_features = weight.shape
-        scales = (weight.detach().float().abs().amax(1) / LARGEST).clamp(min=torch.finfo(torch.float32).tiny)
+        scales = (weight.detach().float().abs().amax(1) / LARGEST_BYTE).clamp(min=torch.finfo(torch.float32).tiny)
         self.scales = nn.Parameter(scales, requires_grad=False)
         self.matrix = operators.int8_matrix(
             weight.detach().float(), scales, None if bias is None else bias.detach().float()

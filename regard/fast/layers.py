@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch.nn.functional as F
@@ -15,7 +16,7 @@ from regard.fast.topk import likeliest, linear_best_words
 from regard.nn import feedforward
 from regard.nn.call.context import Context
 from regard.nn.feedforward import MLPLayer, Nonlinearity, gelu_tanh
-from regard.nn.heads import LinearOutput, MeanHead, TransformOutput, capped
+from regard.nn.heads import LinearOutput, MeanHead, TransformOutput, capped, exact
 from regard.nn.linear import Linear, Matrix
 from regard.nn.lowrank import AdaptedLinear
 
@@ -91,5 +92,12 @@ class FastTransformOutput(FastLinearOutput, TransformOutput):
 
 
 class FastMeanHead(MeanHead):
-    def likeliest(self, chances: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        return likeliest(chances, count)
+    def best(self, hidden: Tensor, count: int, barred: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """In fewer passes, for logarithms are taken of the likeliest words alone."""
+        first, *others = (exact(head.logits(states)).softmax(-1) for head, states in self.each(hidden))
+        for chances in others:
+            first += chances
+        if barred is not None:
+            first[:, barred] = 0
+        values, words = likeliest(first, count)
+        return values.log(), words, values.new_full((len(values),), math.log(1 + len(others)))

@@ -19,43 +19,20 @@ from regard.fast.layers import (
 )
 from regard.fast.pointwise import FastRMSNormalisation, FastRotaryPosition
 from regard.fast.positions import FastSinusoidalPosition
+from regard.fast.products import Packable
 from regard.fast.recurrent import FastRecurrentLayers
 from regard.fast.tape import FastIntraLayer
-from regard.nn.attention.dot import DotKernel
-from regard.nn.attention.scores import ContentKernel, GeneralKernel
-from regard.nn.dropout import Dropout
-from regard.nn.feedforward import MLPLayer
-from regard.nn.heads import LinearOutput, MeanHead, TransformOutput
-from regard.nn.linear import Linear, Matrix
-from regard.nn.lowrank import AdaptedLinear
-from regard.nn.norms import RMSNormalisation
-from regard.nn.positions.absolute import SinusoidalPosition
-from regard.nn.positions.rotary import RotaryPosition
-from regard.nn.recurrent.intra import IntraLayer
-from regard.nn.recurrent.layers import RecurrentLayers
 
 M = TypeVar("M", bound=nn.Module)
 
-TWINS: dict[type[nn.Module], type[nn.Module]] = {
-    AdaptedLinear: FastAdaptedLinear,
-    ContentKernel: FastContentKernel,
-    DotKernel: FastDotKernel,
-    Dropout: FastDropout,
-    GeneralKernel: FastGeneralKernel,
-    IntraLayer: FastIntraLayer,
-    Linear: FastLinear,
-    LinearOutput: FastLinearOutput,
-    MLPLayer: FastMLPLayer,
-    Matrix: FastMatrix,
-    MeanHead: FastMeanHead,
-    RMSNormalisation: FastRMSNormalisation,
-    RecurrentLayers: FastRecurrentLayers,
-    RotaryPosition: FastRotaryPosition,
-    SinusoidalPosition: FastSinusoidalPosition,
-    TransformOutput: FastTransformOutput,
-}
+QUICK: tuple[type[nn.Module], ...] = (
+    *(FastAdaptedLinear, FastContentKernel, FastDotKernel, FastDropout, FastGeneralKernel, FastIntraLayer, FastLinear),
+    *(FastLinearOutput, FastMLPLayer, FastMatrix, FastMeanHead, FastRMSNormalisation, FastRecurrentLayers),
+    *(FastRotaryPosition, FastSinusoidalPosition, FastTransformOutput),
+)
+PLAIN = {twin: next(kind for kind in twin.__mro__ if kind not in (*QUICK, Packable)) for twin in QUICK}
+TWINS = {layer: twin for twin, layer in PLAIN.items()}
 KEPT = ("packed", "table")  # what twins keep of what they have computed
-PLAIN = {twin: layer for layer, twin in TWINS.items()}
 
 
 def quicken(model: M) -> M:

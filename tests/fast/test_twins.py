@@ -21,6 +21,7 @@ from regard.nn.attention import MultiHead
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
 from regard.nn.norms import RMSNorm
+from tests.contracts.promises import steps_equal_the_pass
 from tests.helpers import (
     FEEDFORWARDS,
     KERNELS,
@@ -122,10 +123,7 @@ def test_a_quick_part_steps_as_it_reads(config: ModelConfig) -> None:
     model, quick = pair(config)
     sentence = tokens(2, 6)
     with torch.no_grad():
-        expected, state = model(sentence), quick.begin()  # type: ignore[operator]
-        for place in range(6):
-            logits = quick.step(sentence[:, place : place + 1], state)  # type: ignore[operator]
-            torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
+        steps_equal_the_pass(quick, quick.begin(), sentence, model(sentence))  # type: ignore[operator]
 
 
 def test_every_twin_is_a_plain_layer_with_nothing_of_its_own() -> None:
