@@ -21,7 +21,7 @@ from regard.look.alignment import alignment_error_rate, cross_layers
 from regard.look.expecting import expectations
 from regard.look.labelling import described_layer, look_at_labels
 from regard.look.marking import marks, spoken
-from regard.look.parts import Alignment, Array, Changes, Layer, Lens, Masked, Side, Window
+from regard.look.parts import Alignment, Array, Changes, Layer, Lens, Masked, Side, Window, plain
 from regard.look.records import Look, merged
 from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import Subject
@@ -238,27 +238,16 @@ def row(subject: Subject, side: Side) -> Tensor:
 
 
 def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int, int]] | None) -> Look:
-    arrays = {name: calls[-1][0].float().cpu().numpy() for name, calls in seen.seen.items()}
+    arrays = {name: plain(calls[-1][0]) for name, calls in seen.seen.items()}
     layers = [described(subject, name, len(array)) for name, array in arrays.items()]
-    start = subject.start_of(seen.written)
-    said = marks(subject, seen.written)
-    look = Look(
-        subject.family,
-        seen.sides,
-        layers,
-        masks=seen.masks,
-        start=start,
-        marks=said,
-        writes=subject.writes,
-        arrays=arrays,
-    )
+    look = Look(subject.family, seen.sides, layers, masks=seen.masks, writes=subject.writes, arrays=arrays)
+    look.start, look.marks = subject.start_of(seen.written), marks(subject, seen.written)
     look.windows = windows(subject, seen.seen)
     if subject.head is not None:
         look.predictions, look.backward = expectations(subject, seen.written, seen.hidden, best, seen.masks or ())
         look.lens = lens(subject, seen, subject.head, [one.id for one in look.predictions])
-    if all_blocks(subject) and set(arrays) == set(
-        subject.model.attention_names()
-    ):  # rollout needs the weights of all layers
+    whole = set(arrays) == set(subject.model.attention_names())
+    if whole and all_blocks(subject):
         look.rollout, rolled = rollouts(layers, arrays)
         arrays.update(rolled)
     if seen.pair is not None and cross_layers(subject.model):

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from regard.data.sentences import sentence_spans
-from regard.look.parts import Array, Changes, Layer, PairScore, Side, Verdict
+from regard.look.parts import Array, Changes, Layer, PairScore, Side, Verdict, plain
 from regard.look.records import POOLED_SENTENCES, POOLED_WORDS, SHARES, Look
 from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import MAX_LOOKED_TOKENS, Subject
@@ -39,7 +39,7 @@ def look_at_labels(
         sides["sentences"] = Side(side.text, sentences, numbers, sentences, list(numbers))
     # What stands inside the reader of a hierarchical model has a row for each sentence, and no place in the text.
     shown = {name: calls[-1][0] for name, calls in seen.items() if name.startswith("pool.") or not hierarchical}
-    arrays = {name: weights.float().cpu().numpy() for name, weights in shown.items()}
+    arrays = {name: plain(weights) for name, weights in shown.items()}
     described = [described_layer(subject, name, len(array)) for name, array in arrays.items()]
     look = Look(subject.family, sides, described, verdicts=verdicts, score=score, unread=unread, arrays=arrays)
     look.start = None if hierarchical else subject.start_of(side)

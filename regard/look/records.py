@@ -6,10 +6,12 @@ holds the plain part, its tensors the arrays.
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass
+from types import UnionType
+from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import safetensors
@@ -21,7 +23,6 @@ from regard.look.parts import (
     Alignment,
     Array,
     Changes,
-    Choice,
     Layer,
     Lens,
     Logits,
@@ -70,12 +71,13 @@ class Record:
     @classmethod
     def from_bytes(cls: type[R], data: bytes) -> R:
         plain, arrays = unpack(data)
-        return cls(**cls.parts(plain), arrays=arrays)
+        found: R = restored(cls, {**cls.older(plain), **plain, "arrays": arrays})
+        return found
 
     @classmethod
-    def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
-        """The fields from JSON values."""
-        return plain
+    def older(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        """What records did not say of themselves when they were first written."""
+        return {}
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -90,6 +92,26 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     if version != VERSION:
         raise Error(f"this look has version {version!r}; this program reads version {VERSION}")
     return plain, {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+hints_of = functools.cache(get_type_hints)
+
+
+def restored(hint: Any, value: Any) -> Any:
+    """A JSON value as a field of this type has it: records from objects, pairs from lists."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if value is None:
+        return None
+    if isinstance(hint, type) and is_dataclass(hint):
+        hints = hints_of(hint)
+        return hint(**{name: restored(hints.get(name, Any), one) for name, one in value.items()})
+    if origin in (Union, UnionType):  # with None
+        return restored(inside[0], value)
+    if origin is dict:
+        return {name: restored(inside[1], one) for name, one in value.items()}
+    if origin is list:
+        return [restored(inside[0], one) for one in value]
+    return tuple(value) if origin is tuple else value
 
 
 # --- a look -----------------------------------------------------------------------------------------------------------
@@ -188,40 +210,13 @@ class Look(Record):
         return [(text.words[i].strip(MARKS) or text.words[i], float(shares[i])) for i in order]
 
     @classmethod
-    def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
-        written_by = {"encoder-decoder": "target", "decoder": "text"}  # looks that were saved before they said so
-        return {
-            "writes": written_by.get(plain["family"]),
-            **plain,
-            "verdicts": [Verdict(**one) for one in plain.get("verdicts", [])],
-            "score": None if plain.get("score") is None else PairScore(**plain["score"]),
-            "masks": None if plain.get("masks") is None else [Masked(**one) for one in plain["masks"]],
-            "marks": None if plain.get("marks") is None else [Mark(**one) for one in plain["marks"]],
-            "sides": {name: Side(**side) for name, side in plain["sides"].items()},
-            "layers": [Layer(**layer) for layer in plain["layers"]],
-            "windows": {name: Window(**one) for name, one in plain.get("windows", {}).items()},
-            "predictions": _predictions(plain["predictions"]),
-            "backward": _predictions(plain.get("backward", [])),
-            "lens": None if plain["lens"] is None else Lens(**plain["lens"]),
-            "rollout": [Rollout(**one) for one in plain["rollout"]],
-            "alignment": None if plain["alignment"] is None else _alignment(plain["alignment"]),
-            "changes": None if plain["changes"] is None else Changes(**plain["changes"]),
-        }
+    def older(cls, plain: dict[str, Any]) -> dict[str, Any]:
+        return {"writes": {"encoder-decoder": "target", "decoder": "text"}.get(plain["family"])}
 
     def _repr_html_(self) -> str:
         from regard.look.page import in_notebook
 
         return in_notebook(self)
-
-
-def _predictions(plain: Sequence[Mapping[str, Any]]) -> list[Prediction]:
-    return [Prediction(**{**one, "best": [Choice(**choice) for choice in one["best"]]}) for one in plain]
-
-
-def _alignment(plain: Mapping[str, Any]) -> Alignment:
-    """From JSON, which has lists in place of pairs."""
-    gold = None if plain["gold"] is None else [(s, t) for s, t in plain["gold"]]
-    return Alignment(**{**plain, "links": [(s, t) for s, t in plain["links"]], "gold": gold})
 
 
 @dataclass(frozen=True)
@@ -304,12 +299,6 @@ class Way(Record):
     stages: list[dict[str, Any]]
     predictions: Logits | None
     writes: str | None = None
-
-    @classmethod
-    def parts(cls, plain: dict[str, Any]) -> dict[str, Any]:
-        sides = {name: Side(**side) for name, side in plain["sides"].items()}
-        predictions = plain["predictions"]
-        return {**plain, "sides": sides, "predictions": None if predictions is None else Logits(**predictions)}
 
 
 @dataclass

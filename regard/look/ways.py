@@ -11,6 +11,7 @@ from regard.look.capture import Captured, capture
 from regard.look.cell_way import follow_cells
 from regard.look.parts import Array, Logits, plain
 from regard.look.records import Way
+from regard.look.rollout import all_blocks
 from regard.look.subject import Subject
 from regard.models import TextLabeller
 from regard.models.recurrent import RecurrentModel
@@ -51,9 +52,7 @@ def has_way(subject: Subject) -> bool:
     """Whether a token can be followed through the model: it reads one text, in blocks or in cells."""
     if isinstance(subject.model, TextLabeller) or subject.roles.least > 1:
         return False
-    return isinstance(subject.model, RecurrentModel) or all(
-        isinstance(getattr(subject.body, stack, None), StackLayers) for stack in subject.stacks.values()
-    )
+    return isinstance(subject.model, RecurrentModel) or all_blocks(subject)
 
 
 def counted(place: int, length: int, side: str) -> int:
