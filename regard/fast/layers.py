@@ -15,7 +15,7 @@ from regard.fast.products import Packable, by_onednn, linear, suits_onednn
 from regard.fast.topk import likeliest, linear_best_words
 from regard.nn import feedforward
 from regard.nn.call.context import Context
-from regard.nn.feedforward import MLPLayer, Nonlinearity, gelu_tanh
+from regard.nn.feedforward import MLPLayer, gelu_tanh
 from regard.nn.heads import LinearOutput, MeanHead, TransformOutput, capped, exact
 from regard.nn.linear import Linear, Matrix
 from regard.nn.lowrank import AdaptedLinear
@@ -53,12 +53,12 @@ class FastMLPLayer(MLPLayer):
         return result
 
 
-def activated(activation: Nonlinearity, layer: nn.Module, x: Tensor) -> Tensor:
+def activated(activation: Activate, layer: nn.Module, x: Tensor) -> Tensor:
     """The activation of what a layer makes: in one call with the product, where oneDNN is quicker."""
-    name = ONEDNN_NAMES.get(activation.apply)
+    name = ONEDNN_NAMES.get(activation)
     if name is not None and type(layer) is FastLinear and suits_onednn(x, layer.weight, layer.packed):
         return by_onednn(x, layer.weight, layer.bias, layer.packed, name)
-    return QUICKER.get(activation.apply, activation.apply)(layer(x))
+    return QUICKER.get(activation, activation)(layer(x))
 
 
 # --- heads ------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from torch import nn
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from regard.models.bilm import BiLMModel
 from regard.models.classifier import ClassifierModel
@@ -100,6 +102,11 @@ def dropped(dropout: Dropout, values: int) -> int:
     return values if dropout.rate else 0
 
 
+def kept_beside(activation: Callable[[Tensor], Tensor]) -> int:
+    """For each value, how many others than its result an activation keeps."""
+    return 0 if activation in (F.relu, torch.sigmoid, identity) else 1
+
+
 @of(DecoderModel, LayeredWriter, RecurrentEncoderModel, LSTMNEncoderModel, TaggerModel, TuringModel)
 @of(IntraLayers, PredictiveWindow, Reader, RecurrenceLayer, SourceAttention, TemporalStack, nn.ModuleList)
 def layers_inside(part: nn.Module, shape: Shape) -> Cost:
@@ -137,15 +144,16 @@ def wiring(part: Wiring, shape: Shape) -> Cost:
 def mlp(part: MLPLayer, shape: Shape) -> Cost:
     hidden = shape.tokens * part.up.out_features
     # Dropout keeps its mask and its output, and the activation's output only where the activation itself needs it.
-    masked = dropped(part.dropout, hidden) * (2 if part.activation.kept == 0 else 1)
-    kept = hidden + part.activation.kept * hidden + masked
+    needed = kept_beside(part.activation) * hidden
+    masked = dropped(part.dropout, hidden) * (1 if needed else 2)
+    kept = hidden + needed + masked
     return cost(part.up, shape) + cost(part.down, shape) + Cost(kept=kept)
 
 
 @of(GatedLayer)
 def gated(part: GatedLayer, shape: Shape) -> Cost:
     hidden = shape.tokens * part.down.in_features
-    opened = 0 if part.activation.apply is identity else hidden
+    opened = 0 if part.activation is identity else hidden
     kept = 3 * hidden + opened + dropped(part.dropout, hidden)
     return cost(part.up, shape) + cost(part.down, shape) + Cost(kept=kept)
 
@@ -183,7 +191,7 @@ def linear_output(part: LinearOutput, shape: Shape) -> Cost:
 
 @of(TransformOutput)
 def transform_output(part: TransformOutput, shape: Shape) -> Cost:
-    kept = shape.tokens * part.dense.out_features * (1 + part.activation.kept)  # the dense layer's input, and its own
+    kept = shape.tokens * part.dense.out_features * (1 + kept_beside(part.activation))  # of the dense layer: its input
     return linear_output(part, shape) + cost(part.dense, shape) + cost(part.norm, shape) + Cost(kept=kept)
 
 

@@ -30,25 +30,17 @@ def identity(x: Tensor) -> Tensor:
     return x
 
 
-@dataclass(frozen=True)
-class Nonlinearity:
-    """An activation, and how many values beside its output autograd keeps for each of its inputs."""
-
-    apply: Callable[[Tensor], Tensor]
-    kept: int
-
-
-ACTIVATIONS: dict[str, Nonlinearity] = {
-    "relu": Nonlinearity(F.relu, 0),
-    "gelu": Nonlinearity(F.gelu, 1),
-    "gelu-tanh": Nonlinearity(gelu_tanh, 1),
-    "swish": Nonlinearity(F.silu, 1),
-    "elu": Nonlinearity(F.elu, 1),
-    "selu": Nonlinearity(F.selu, 1),
-    "sigmoid": Nonlinearity(torch.sigmoid, 0),
-    "softplus": Nonlinearity(F.softplus, 1),
-    "relu2": Nonlinearity(squared_relu, 1),
-    "identity": Nonlinearity(identity, 0),
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu-tanh": gelu_tanh,
+    "swish": F.silu,
+    "elu": F.elu,
+    "selu": F.selu,
+    "sigmoid": torch.sigmoid,
+    "softplus": F.softplus,
+    "relu2": squared_relu,
+    "identity": identity,
 }
 
 Activation = Literal["relu", "gelu", "gelu-tanh", "swish", "elu", "selu", "sigmoid", "softplus", "relu2"]
@@ -97,7 +89,7 @@ class MLPLayer(FeedForward):
         self.dropout = Dropout(config.hidden_dropout)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
-        hidden = self.dropout(self.activation.apply(self.up(x)))
+        hidden = self.dropout(self.activation(self.up(x)))
         result: Tensor = self.down(hidden)
         return result
 
@@ -131,6 +123,6 @@ class GatedLayer(FeedForward):
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         gate, value = self.up(x).chunk(2, dim=-1)
-        hidden = self.dropout(self.activation.apply(gate) * value)
+        hidden = self.dropout(self.activation(gate) * value)
         result: Tensor = self.down(hidden)
         return result

@@ -163,7 +163,7 @@ class TransformOutput(LinearOutput):
         self.norm = config.norm.build(width)
 
     def transform(self, hidden: Tensor) -> Tensor:
-        transformed: Tensor = self.norm(self.activation.apply(self.dense(hidden)))
+        transformed: Tensor = self.norm(self.activation(self.dense(hidden)))
         return transformed
 
 
