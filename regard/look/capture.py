@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,9 +69,7 @@ def look(
         if mask:
             check_masks(subject)
         return look_at_labels(subject, text, second, heads, layers)
-    with ExitStack() as stack:
-        if heads:
-            stack.enter_context(silenced(subject.model, heads))
+    with silenced(subject.model, heads) if heads else nullcontext():
         seen = capture(subject, text, target, layers, beam, second=second, mask=mask)
         found = record(subject, seen, best, gold)
     found.without = [f"{name}.{head}" for name, some in heads.items() for head in sorted(some)]

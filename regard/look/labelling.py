@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 
 import numpy as np
 import torch
@@ -26,9 +26,7 @@ def look_at_labels(
 ) -> Look:
     """`heads` are silent, by layer; the look then says what they change. `layers` narrows the maps by name."""
     side, sentences, unread = read(subject, text, second)
-    with ExitStack() as stack:
-        if heads:
-            stack.enter_context(silenced(subject.model, heads))
+    with silenced(subject.model, heads) if heads else nullcontext():
         seen, verdicts, score = judge(subject, side, layers)
     said = told(verdicts, score)
     number = subject.labels.index(said) if score is None else 0
