@@ -16,8 +16,8 @@ from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.call.watch import silenced
 from regard.nn.recurrent.intra import IntraLayer
 from tests.contracts.promises import steps_equal_the_pass
+from tests.helpers import VOCABULARY, tokens
 
-VOCABULARY = 40
 LENGTHS = torch.tensor([7, 5, 3])
 KEEP = real_tokens(LENGTHS, 7)
 
@@ -27,10 +27,6 @@ def built(**fields: object) -> LSTMNModel:
     model = config.build()
     assert isinstance(model, LSTMNModel)
     return model.eval()
-
-
-def tokens(batch: int, length: int) -> Tensor:
-    return torch.randint(4, VOCABULARY, (batch, length))
 
 
 def by_hand(layer: IntraLayer, x: Tensor) -> tuple[Tensor, Tensor]:

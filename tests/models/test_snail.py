@@ -10,14 +10,10 @@ import regard
 from regard.config import ConfigError
 from regard.models import Snail, SnailModel
 from regard.nn.attention import KernelConfig
-from regard.nn.call.masks import Mask, real_tokens
+from regard.nn.call.masks import Mask
 from regard.nn.call.watch import silenced
 from regard.nn.recurrent.temporal import CausalAttention, DenseBlock, TemporalLayers
-from tests.helpers import KERNELS, label, whole
-
-VOCABULARY = 40
-LENGTHS = torch.tensor([7, 5, 3])
-KEEP = real_tokens(LENGTHS, 7)
+from tests.helpers import KERNELS, VOCABULARY, label, tokens, whole
 
 
 def built(**fields: object) -> SnailModel:
@@ -25,10 +21,6 @@ def built(**fields: object) -> SnailModel:
     model = Snail(vocabulary=VOCABULARY, width=16, layers=layers).build()
     assert isinstance(model, SnailModel)
     return model.eval()
-
-
-def tokens(batch: int, length: int) -> Tensor:
-    return torch.randint(4, VOCABULARY, (batch, length))
 
 
 # --- the blocks -------------------------------------------------------------------------------------------------------
