@@ -63,10 +63,7 @@ WORDS_OF_A_SENTENCE = 20  # where a cost is asked for without a text
 
 
 class UnknownCostError(TypeError):
-    """A part does not say what it costs."""
-
-    def __init__(self, part: object) -> None:
-        super().__init__(f"{type(part).__name__} does not say what it costs")
+    """There is no formula for a part."""
 
 
 def cost(part: nn.Module, shape: Shape) -> Cost:
@@ -76,7 +73,7 @@ def cost(part: nn.Module, shape: Shape) -> Cost:
         return own(shape)
     formula = next((FORMULAS[kind] for kind in type(part).__mro__ if kind in FORMULAS), None)
     if formula is None:
-        raise UnknownCostError(part)
+        raise UnknownCostError(f"{type(part).__name__} does not say what it costs")
     return formula(part, shape)
 
 
@@ -116,6 +113,9 @@ def layers_inside(part: nn.Module, shape: Shape) -> Cost:
 
 @of(ChoiceModule, Dropout, Pool, Position, WindowModule)
 def nothing(part: nn.Module, shape: Shape) -> Cost:
+    """Of what has no matrix; one of these families that has must say what it costs."""
+    if any(isinstance(layer, nn.Linear) for layer in part.modules()):
+        raise UnknownCostError(f"{type(part).__name__} does not say what it costs")
     return Cost()
 
 

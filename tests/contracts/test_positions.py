@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 import torch
+from torch import Tensor, nn
 
+import regard
+from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask, real_tokens
-from regard.nn.positions import PositionConfig
+from regard.nn.positions import HeadDims, NoPosition, Position, PositionConfig
 from tests.contracts.promises import close, gradients_reach, prompts_go_on_alone, rows_stand_alone, steps_equal_the_pass
 from tests.helpers import POSITIONS, built, decoder, encoder, encoder_decoder, label, tokens
 
@@ -75,3 +80,28 @@ def test_precision_stays_what_it_was(scheme: PositionConfig, dtype: torch.dtype)
     assert model(sentence).dtype == dtype
     assert model(sentence, real_tokens(torch.tensor([5, 3]), 5)).dtype == dtype
     assert model.step(sentence, model.begin()).dtype == dtype
+
+
+@dataclass(frozen=True)
+class Turning(PositionConfig):
+    """Somebody's own scheme, which turns queries by a matrix and does not say what that costs."""
+
+    def build(self, dims: HeadDims) -> Position:
+        return TurningPosition(dims)
+
+
+class TurningPosition(Position):
+    def __init__(self, dims: HeadDims) -> None:
+        super().__init__()
+        self.turn = nn.Linear(dims.key_width, dims.key_width)
+
+    def place(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
+        return self.turn(q), k, v
+
+
+def test_what_a_scheme_multiplies_without_a_formula_is_counted() -> None:
+    turning, plain = (
+        regard.describe(decoder(position=scheme), batch=2, length=6) for scheme in (Turning(), NoPosition())
+    )
+    layers, width, head_width = 2, 32, 8
+    assert turning.multiply_adds - plain.multiply_adds == 2 * 6 * layers * width * head_width
