@@ -7,8 +7,8 @@ from torch import Tensor
 
 
 def agreeing_cross_entropy(logs: Tensor, targets: Tensor, agreement: float, smoothing: float = 0.0) -> Tensor:
-    """Sum over targets (N,) of what two passes make of each, log-probabilities (2, N, V): the mean of their
-    cross-entropies, and `agreement` times the mean of KL(p, q) and KL(q, p)."""
+    """The summed loss of targets (N,) by the log-probabilities (2, N, V) of two passes: the mean of both
+    cross-entropies, and `agreement` times their divergence, the mean of KL(p, q) and KL(q, p)."""
     chosen = logs.gather(-1, targets.expand(2, -1).unsqueeze(-1)).sum()
     losses = (smoothing - 1) * chosen - smoothing * logs.mean(-1).sum()
     chances = logs.exp()
@@ -20,9 +20,9 @@ def agreeing_cross_entropy(logs: Tensor, targets: Tensor, agreement: float, smoo
 
 
 def label_loss(logits: Tensor, right: Tensor, weights: Tensor | None, agreement: float = 0.0) -> Tensor:
-    """The mean cross-entropy of examples (N,) by their logits (N, labels), weighed by label. With `agreement` all were
-    read twice by other dropout, the second time behind the first (2N, labels), and how far both are apart counts so
-    strongly: the mean of KL(p, q) and KL(q, p). R-Drop, arXiv:2106.14448."""
+    """The mean cross-entropy of examples (N,) by their logits (N, labels), weighed by label. With `agreement` the
+    logits are those of two passes with other dropout, the second behind the first (2N, labels), and so many times their
+    divergence is added, the mean of KL(p, q) and KL(q, p). R-Drop, arXiv:2106.14448."""
     if not agreement:
         return F.cross_entropy(logits, right, weights)
     one, other = logits.log_softmax(-1).chunk(2)
@@ -31,7 +31,7 @@ def label_loss(logits: Tensor, right: Tensor, weights: Tensor | None, agreement:
 
 
 def score_loss(found: Tensor, right: Tensor, agreement: float = 0.0) -> Tensor:
-    """The same of scores (N,): squared errors, and how far two readings (2N,) are apart."""
+    """The same of scores (N,): squared errors, and the squared difference of two passes (2N,)."""
     if not agreement:
         return F.mse_loss(found, right)
     one, other = found.chunk(2)

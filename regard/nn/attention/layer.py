@@ -100,11 +100,9 @@ class Attention(Mixer):
         mixed = context.attended(self.role, mixed, lambda: self.shown(q, k, context))
         merged: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # (B, H, T, K) → (B, T, D)
         if context.watcher is not None:
-            context.note(f"{self.role}.queries", q)
-            context.note(f"{self.role}.keys", k)
+            for name, value in (("queries", q), ("keys", k), ("mixed", mixed), ("output", merged)):
+                context.note(f"{self.role}.{name}", value)
             context.note(f"{self.role}.scores", lambda: self.kernel.biased(q, k, context))
-            context.note(f"{self.role}.mixed", mixed)
-            context.note(f"{self.role}.output", merged)
         return merged
 
     def shown(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
