@@ -17,7 +17,7 @@ from regard.data.pairs import Pair
 from regard.data.readable import readable
 from regard.decoding import Decoding, translate
 from regard.errors import Error
-from regard.look.alignment import alignment_error_rate, cross_layers
+from regard.look.alignment import alignment_error_rate, cross_layers, usual_reading
 from regard.look.expecting import expectations
 from regard.look.labelling import described_layer, look_at_labels
 from regard.look.marking import marks, spoken
@@ -301,7 +301,7 @@ def alignment(
     subject: Subject, seen: Captured, arrays: dict[str, Array], gold: Sequence[tuple[int, int]] | None
 ) -> Alignment | None:
     """The alignment as the run's recorded layer reads it; None where that layer was not captured."""
-    reading, pair = subject.reading_or_usual(), seen.pair
+    reading, pair = subject.reading or usual_reading(subject.model), seen.pair
     assert pair is not None
     if reading.layer not in arrays:
         return None

@@ -27,11 +27,10 @@ def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Ro
     maps: dict[str, Array] = {}
     source: Array | None = None
     for stack, side in dict.fromkeys((layer.stack, layer.rows) for layer in layers):
-        own: Array = np.eye(len_of(layers, arrays, stack), dtype=np.float32)
+        inside = [layer for layer in layers if layer.stack == stack]
+        own: Array = np.eye(arrays[inside[0].name].shape[1], dtype=np.float32)
         other: Array | None = None
-        for layer in layers:
-            if layer.stack != stack:
-                continue
+        for layer in inside:
             weights = arrays[layer.name].mean(0)
             if layer.role == "cross" and source is not None:
                 start = np.zeros((len(own), source.shape[1]), dtype=np.float32) if other is None else other
@@ -51,9 +50,3 @@ def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Ro
 def halved(weights: Array) -> Array:
     """Half the identity of the residual stream, half the attention weights."""
     return np.asarray(0.5 * np.eye(len(weights), dtype=np.float32) + 0.5 * weights)
-
-
-def len_of(layers: Sequence[Layer], arrays: dict[str, Array], stack: str) -> int:
-    """The tokens of a stack."""
-    name = next(layer.name for layer in layers if layer.stack == stack)
-    return int(arrays[name].shape[1])

@@ -200,9 +200,6 @@ class Subject:
         """The pair, with gold links where these are known."""
         return self.known.get((source, target), Pair(source, target))
 
-    def reading_or_usual(self) -> Reading:
-        return self.reading or usual_reading(self.model)
-
 
 def open_run(folder: str | Path) -> Subject:
     """The best weights of a run, whatever it was trained for."""
