@@ -142,7 +142,7 @@ class SelfAttention(Attention):
 
     def project(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
         """Queries (B, H, T, K), keys and values (B, G, T, K), placed."""
-        fused = self.qkv(x).unflatten(-1, (self.dims.groups, -1)).transpose(1, 2)  # (B, G, T, …)
+        fused = self.qkv(x).view(*x.shape[:-1], self.dims.groups, -1).transpose(1, 2)  # (B, G, T, …)
         q, k, v = fused.split(self.widths, dim=-1)
         if self.queries > 1:
             q = q.unflatten(-1, (self.queries, -1)).transpose(2, 3).flatten(1, 2)  # (B, H, T, K)
@@ -175,7 +175,7 @@ class CrossAttention(Attention):
         if len(x) % len(k):
             raise ValueError(f"the memory holds a batch of {len(k)}, the tokens are a batch of {len(x)}")
         joined = x.reshape(len(k), -1, x.shape[-1])  # (R·n, T, D) → (R, n·T, D)
-        q = self.q(joined).unflatten(-1, (self.dims.heads, -1)).transpose(1, 2)  # (R, H, n·T, K)
+        q = self.q(joined).view(*joined.shape[:-1], self.dims.heads, -1).transpose(1, 2)  # (R, H, n·T, K)
         if self.query_norm is not None:
             q = self.query_norm(q)
         return self.attend(q, k, v, across).view(x.shape)

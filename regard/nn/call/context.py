@@ -46,10 +46,6 @@ class Context:
         """Of one layer inside."""
         return self._with(self.geometry, self.place(name))
 
-    def named(self, name: str) -> Context:
-        """The same of another layer, by its whole name."""
-        return self._with(self.geometry, name)
-
     def at(self, geometry: Geometry) -> Context:
         """The same call on a sequence of another geometry."""
         return self._with(geometry, self.name)
@@ -75,7 +71,7 @@ class Context:
 
     def place(self, name: str) -> str:
         """The full name of something in this layer; "" is the layer itself."""
-        return ".".join(part for part in (self.name, name) if part)
+        return f"{self.name}.{name}" if self.name and name else self.name or name
 
     def note(self, name: str, value: Value) -> None:
         """Tell a watcher, if there is one, of a value on the way."""

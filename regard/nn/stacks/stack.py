@@ -117,7 +117,8 @@ class StackLayers(nn.Module):
         for index, block in enumerate(self.layers):
             x, inner = block(x, context.enter(str(index)))
             inner.note("stream", x)
-            context = inner.named(context.name)
+            if inner.geometry is not context.geometry:
+                context = context.at(inner.geometry)
         return x if self.norm is None else self.norm(x), context
 
     def mixers(self) -> dict[str, Mixer]:
