@@ -21,7 +21,6 @@ from regard.cli.options import positive
 from regard.data.catalogue import open_data
 from regard.data.tagged import Tagged
 from regard.metrics.labels import accuracy
-from regard.tasks.tagging.task import load_tagger
 
 LABELLED, CHOOSING = 200, 40  # sentences
 TAGGING: dict[str, Any] = {
@@ -62,7 +61,7 @@ def labelled(folder: Path, seed: int) -> dict[str, Path]:
 
 def score(run: Path) -> float:
     test = list(open_data("phrasebook", "en-fr", "test", form="tagged"))
-    found = load_tagger(run).tags([one.words for one in test])
+    found = regard.load(run).tags([one.words for one in test])
     return accuracy([tag for one in test for tag in one.tags], [tag for tags in found for tag in tags])
 
 

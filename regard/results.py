@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from regard.page.records import Code, Element
 
 
-class Result:
+class Drawn:
+    """What draws itself in a notebook."""
+
+    def drawing(self) -> list[Element]:
+        """As a notebook shows it."""
+        return [Code(str(self))]
+
+    def _repr_html_(self) -> str:
+        from regard.page.html import html
+
+        return html(self.drawing())
+
+
+class Result(Drawn):
     """What a run makes of one input. A kind of result is a dataclass that says how it is written on a line."""
 
     def line(self, scores: bool = False) -> str:
@@ -25,19 +38,13 @@ class Result:
         return json.dumps(self.record(), ensure_ascii=False)
 
     def drawing(self) -> list[Element]:
-        """As a notebook shows it."""
         return [Code(self.line(scores=True))]
 
     def __str__(self) -> str:
         return self.line()
 
-    def _repr_html_(self) -> str:
-        from regard.page.html import html
 
-        return html(self.drawing())
-
-
-class Scores:
+class Scores(Drawn):
     """How good a run is on some examples. A kind of scores is a dataclass with `metrics`, by which training judges a
     model, a `record` and a `table` for people."""
 
@@ -53,17 +60,8 @@ class Scores:
         """As a person reads it on a terminal."""
         raise TypeError(f"{type(self).__name__} does not say how it is shown")
 
-    def drawing(self) -> list[Element]:
-        """As a notebook shows it."""
-        return [Code(self.table())]
-
     def __str__(self) -> str:
         return self.table()
-
-    def _repr_html_(self) -> str:
-        from regard.page.html import html
-
-        return html(self.drawing())
 
 
 @dataclass(frozen=True)
@@ -73,13 +71,12 @@ class Measured(Scores):
     scores: Scores
     counted: str
     speed: float
-    beside: Mapping[str, Any] = field(default_factory=dict)
 
     def metrics(self) -> dict[str, float]:
         return self.scores.metrics()
 
     def record(self) -> dict[str, Any]:
-        return {**self.scores.record(), **self.beside, f"{self.counted} per second": self.speed}
+        return {**self.scores.record(), f"{self.counted} per second": self.speed}
 
     def table(self) -> str:
         return f"{self.scores.table()}\n{self.speed:,.0f} {self.counted} a second"

@@ -177,7 +177,7 @@ def test_a_long_text_is_cut_between_sentences_and_that_is_said(home: Path, regar
     assert code == 0
     assert "training texts have more than 12 tokens and are read up to there" in err
     classifier = library.load(run)
-    (row,), cut = classifier.rows(["A dog runs. A dog runs. It is a fine one."])
+    (row,), cut = classifier.source.rows(["A dog runs. A dog runs. It is a fine one."])
     assert (len(row), cut) == (10, 1)
     look = classifier.look("A dog runs. A dog runs. It is a fine one.")
     assert look.sides["text"].text == "A dog runs. A dog runs."
@@ -186,7 +186,7 @@ def test_a_long_text_is_cut_between_sentences_and_that_is_said(home: Path, regar
     assert "1 of 1 texts have more than 12 tokens" in regard("classify", run, "A dog runs. " * 9)[2]
     err = regard("look", run, "A dog runs. A dog runs. It is a fine one.", "--out", tmp_path / "page.html")[2]
     assert "too long for the model: what follows is not read: It is a fine one." in err
-    ((row,), _) = classifier.rows(["a " * 40])
+    ((row,), _) = classifier.source.rows(["a " * 40])
     assert len(row) == 12
 
 

@@ -24,7 +24,6 @@ from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
 from regard.models import RecurrentDecoder
 from regard.tasks.language.generator import Generator, chosen_drawing
-from regard.tasks.language.task import load_generator
 from tests.conftest import Say
 from tests.helpers import decoder
 from tests.writers import CONTEXT, write_writer
@@ -39,7 +38,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def writer(run: Path) -> Generator:
-    return load_generator(run)
+    return library.load(run)
 
 
 def piped(monkeypatch: pytest.MonkeyPatch, text: str) -> None:

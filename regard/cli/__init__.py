@@ -26,13 +26,12 @@ from regard.cli import (
     similar,
     studio,
     train,
-    translate,
     use,
 )
 from regard.errors import Error, reason
 
 VERBS: tuple[Any, ...] = (
-    *(demo, train, translate, augment, *use.USES, generate, embed, similar),
+    *(demo, train, *use.USES, augment, generate, embed, similar),
     *(evaluate, look, lab, studio, describe, listing, import_, export),
 )
 

@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.options import add_data, add_verb, positive, read_changes
-from regard.cli.precision import add_precision, precise
+from regard.cli.options import add_data, add_precision, add_verb, positive, read_changes
 from regard.cli.progress import counting, say
 from regard.errors import Error
 
@@ -48,6 +47,7 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.tasks.base import rounded
     from regard.tasks.writing.augmenting import translated
     from regard.tasks.writing.translation import load_translator
     from regard.tasks.writing.translator import chosen_search
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     check(options)
     usual = {} if options.sample else {"beam": BEAM}
     search = chosen_search(sample=options.sample, **usual | read_changes(rest))
-    translators = {way: precise(load_translator(run), options) for way in WAYS if (run := getattr(options, way))}
+    translators = {way: rounded(load_translator(run), options.int8) for way in WAYS if (run := getattr(options, way))}
     pairs = read_pairs(options) if options.data or options.source or options.target else []
     more = {way: read_sentences(getattr(options, WAYS[way])) for way in translators}
     write(pairs)

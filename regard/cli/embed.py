@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import add_verb, positive
-from regard.cli.precision import add_precision, precise
+from regard.cli.options import add_precision, add_verb, positive
 from regard.cli.progress import counting, say
 from regard.cli.texts import chunks, given_texts, line_by_line, standard_input
 from regard.errors import Error
@@ -42,6 +41,7 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.tasks.base import rounded
     from regard.tasks.vectors.embedding import load_embedder
     from regard.tasks.vectors.files import writing
 
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     out = None if options.out is None else Path(options.out)
     if out is not None and out.suffix not in (".npy", ".jsonl"):
         raise Error(f"--out {out}: it must end in .npy or .jsonl, which say how vectors are written")
-    embedder = precise(load_embedder(options.run, options.pool), options)
+    embedder = rounded(load_embedder(options.run, options.pool), options.int8)
     texts: Iterable[str] = given or standard_input("embedding")
     alone = out is None and line_by_line(options.batch)
     read = 0

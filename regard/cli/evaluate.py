@@ -6,12 +6,11 @@ import argparse
 import json
 from typing import Any
 
-from regard.cli.options import add_data, add_verb, positive, read_changes
-from regard.cli.precision import add_precision
+from regard.cli.options import add_data, add_precision, add_verb, add_with, positive, read_changes
 from regard.cli.progress import say
-from regard.cli.together import add_with
 from regard.errors import Error
 
+NAMED = ("source", "target", "languages", "split", "count", "batch", "int8")
 OF_TRANSLATORS = ("tokenised", "against", "with", "each")
 PAIRS_ALONE = ("source", "target", *OF_TRANSLATORS)
 
@@ -71,19 +70,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     asked = {name: value for name in OF_TRANSLATORS if (value := getattr(options, name))}
     if "with" in asked:
         asked["with"] = tuple(asked["with"])
-    scores = evaluate(
-        options.run,
-        options.data,
-        source=options.source,
-        target=options.target,
-        columns=options.columns.split(",") if options.columns else None,
-        languages=options.languages,
-        split=options.split,
-        count=options.count,
-        batch=options.batch,
-        int8=options.int8,
-        say=say,
-        **asked,
-        **read_changes(rest),
-    )
+    named = {name: getattr(options, name) for name in NAMED}
+    columns = options.columns.split(",") if options.columns else None
+    scores = evaluate(options.run, options.data, columns=columns, say=say, **named, **asked, **read_changes(rest))
     print(json.dumps(scores.record(), indent=2, ensure_ascii=False) if options.json else scores)

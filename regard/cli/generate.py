@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.interrupts import Interrupts
-from regard.cli.options import add_verb, positive, split_changes
-from regard.cli.precision import add_precision, precise
+from regard.cli.options import add_precision, add_verb, positive, split_changes
 from regard.cli.progress import say
 from regard.cli.texts import chunks
 from regard.errors import Error
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from regard.tasks.language.continuations import Continuation, Piece
     from regard.tasks.language.generator import Generator
 
+PURPOSE = "write on from a text"
 STDIN = "-"
 OF_TRANSLATORS = ("max_length", "max_ratio", "max_extra")
 
@@ -95,15 +95,16 @@ class GenerateOptions:
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.decoding.speculative import AHEAD
     from regard.decoding.spelling import Stops
-    from regard.tasks.language.task import load_generator
+    from regard.tasks.base import load_for, rounded
 
     search = chosen(options, rest)
     Stops(options.stop)  # or one is refused, before the model is loaded
     if options.ahead is not None and options.draft is None:
         raise Error(f"--ahead {options.ahead} needs a smaller model that writes ahead: name it with --draft RUN")
-    writer = precise(load_generator(options.run), options)
-    if options.draft is not None:
-        writer = writer.helped_by(precise(load_generator(options.draft), options), options.ahead or AHEAD)
+    runs = (options.run, options.draft) if options.draft is not None else (options.run,)
+    writer, *drafts = (rounded(load_for(PURPOSE, run), options.int8) for run in runs)
+    if drafts:
+        writer = writer.helped_by(drafts[0], options.ahead or AHEAD)
     order, kept = GenerateOptions(writer, search, options), search.beam == 1  # a beam has no text before its end
     if options.prompt is None and sys.stdin is not None and sys.stdin.isatty():
         from regard.cli.conversation import converse

@@ -1,4 +1,4 @@
-"""Options of the form `--a.b value` that name fields of a config."""
+"""Options: those of several verbs, and those of the form `--a.b value` that name fields of a config."""
 
 from __future__ import annotations
 
@@ -62,6 +62,26 @@ def positive(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def add_precision(verb: argparse.ArgumentParser) -> None:
+    """`--int8`, for every verb that uses a trained run."""
+    verb.add_argument(
+        "--int8",
+        action="store_true",
+        help="round the weight matrices to 8-bit integers: faster on a CPU, a little less exact",
+    )
+
+
+def add_with(verb: argparse.ArgumentParser) -> None:
+    """`--with`, for verbs that use a translator: runs that translate together with it."""
+    verb.add_argument(
+        "--with",
+        metavar="RUN",
+        action="append",
+        help="another translator with the same tokenizer, such as one of another seed; the two translate together, by "
+        "the mean of their probabilities; may be repeated",
+    )
 
 
 def add_data(verb: argparse.ArgumentParser, called: str, split: str) -> None:

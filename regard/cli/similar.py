@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import add_verb, positive
-from regard.cli.precision import add_precision, precise
+from regard.cli.options import add_precision, add_verb, positive
 from regard.cli.progress import counting, say
 from regard.cli.texts import chunks, given_texts, line_by_line, standard_input
 from regard.errors import Error
@@ -51,11 +50,12 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
+    from regard.tasks.base import rounded
     from regard.tasks.vectors.embedding import load_embedder
     from regard.tasks.vectors.index import open_index
 
     given = given_texts(rest, "similar")
-    embedder = precise(load_embedder(options.run, options.pool), options)
+    embedder = rounded(load_embedder(options.run, options.pool), options.int8)
     lines = Path(options.lines)
     folder = Path(options.index) if options.index else lines.with_name(f"{lines.name}.index")
     if folder.exists() and not folder.is_dir():

@@ -15,11 +15,15 @@ def given_texts(rest: list[str], verb: str) -> list[str]:
     unknown = next((word for word in rest[:cut] if word.startswith("--")), None)
     if unknown is not None:
         raise Error(f"unknown option {unknown}; see regard {verb} --help (standard input takes any text)")
-    rest = rest[:cut] + rest[cut + 1 :]
-    for text in rest:
+    return readable(rest[:cut] + rest[cut + 1 :])
+
+
+def readable(texts: list[str]) -> list[str]:
+    """The same texts; one that is no UTF-8 is refused."""
+    for text in texts:
         if any("\ud800" <= letter <= "\udfff" for letter in text):  # what Python makes of bytes that are no UTF-8
             raise Error(f"{text!a} is not valid UTF-8; write it so, or give it as a file after <")
-    return rest
+    return texts
 
 
 def line_by_line(batch: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,16 +10,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from regard.cli.options import add_verb, positive, split_changes
-from regard.cli.precision import add_precision, precise
+from regard.cli.options import add_precision, add_verb, add_with, positive, split_changes
 from regard.cli.progress import counting, say
-from regard.cli.texts import chunks, given_texts, line_by_line, standard_input
+from regard.cli.texts import chunks, given_texts, line_by_line, readable, standard_input
 from regard.errors import Error
 
 CHUNK = 1000  # lines of standard input that are sorted by length together
 PAIR = 2  # texts of a pair
 
 Options = argparse.Namespace
+
+
+def loaded(purpose: str, options: Options) -> Any:
+    """The tool of the run, in the precision that is asked for."""
+    from regard.tasks.base import load_for, rounded
+
+    return rounded(load_for(purpose, options.run), options.int8)
+
+
+def printed(tool: Any, found: Any, options: Options) -> str:
+    """A result as JSON or on a line."""
+    return str(found.json() if options.json else found.line(getattr(options, "scores", False)))
 
 
 def nothing_more(verb: argparse.ArgumentParser) -> None:
@@ -33,17 +43,18 @@ def no_fields(options: Options) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Use:
-    """A verb for the runs of a task. `load` names what loads its tool; `doing` and `counted` are what it tells people;
-    `more` adds options of its own, `fields` makes of them what the tool's `results` take, and `inputs` the inputs of
-    some lines, of which the first is the `number`th. A verb that `searches` takes the fields of a search."""
+    """A verb for runs of tasks with a `purpose`. `doing` and `counted` are what it tells people; `more` adds options
+    of its own, `fields` makes of them what the tool's `results` take, `inputs` the inputs of lines, of which the first
+    is the `number`th, and `written` what is printed of a result. One that `searches` takes the fields of a search."""
 
     name: str
-    load: str
+    purpose: str
     help: str
     description: str
     examples: str
     doing: str
     counted: str
+    runs: str = "a run folder"
     takes: str = "[TEXT ...]"
     batch: int = 64
     searches: bool = False
@@ -55,15 +66,14 @@ class Use:
     inputs: Callable[[Any, Sequence[str], int, Options], list[Any]] = field(
         default=lambda tool, lines, number, options: [tool.parse(line, i) for i, line in enumerate(lines, number)]
     )
-    written: Callable[[Any, Options], str] = field(
-        default=lambda found, options: found.json() if options.json else found.line(getattr(options, "scores", False))
-    )
+    load: Callable[[str, Options], Any] = loaded
+    written: Callable[[Any, Any, Options], str] = printed
 
     def add(self, verbs: Any) -> None:
         """The verb's parser."""
         search = (
-            "Any field of the search is an option: --beam 5, --length-penalty 0.6, --max-length 50, --no-repeat 3, "
-            "--sample, --temperature 0.8, --top-k 20, --top-p 0.9, --seed 1.\n\n"
+            "Any field of the search is an option: --beam 5, --nbest 3, --length-penalty 0.6, --max-length 50, "
+            "--no-repeat 3, --sample, --temperature 0.8, --top-k 20, --top-p 0.9, --seed 1.\n\n"
         )
         verb = add_verb(
             verbs,
@@ -74,9 +84,11 @@ class Use:
             description=self.description,
             epilog=(search if self.searches else "") + "examples:\n" + self.examples,
         )
-        verb.add_argument("run", metavar="RUN", help="a run folder")
+        verb.add_argument("run", metavar="RUN", help=self.runs)
         # TEXT is what is left over: argparse would take it only beside RUN, and `RUN --json TEXT` would be refused.
         self.more(verb)
+        if self.searches:
+            verb.add_argument("--sample", action="store_true", help="draw texts instead of searching for the best")
         if self.scores:
             verb.add_argument("--scores", action="store_true", help=self.scores)
         verb.add_argument("--json", action="store_true", help=self.json)
@@ -90,9 +102,11 @@ def run(use: Use, options: Options, rest: list[str]) -> None:
     fields = dict(use.fields(options))
     if use.searches:
         changes, rest = split_changes(rest)
-        fields |= changes
-    given = use.given(given_texts(rest, use.name))
-    tool = precise(loader(use.load)(options.run), options)
+        fields |= search_of(changes, options)
+        given = readable(rest)
+    else:
+        given = use.given(given_texts(rest, use.name))
+    tool = use.load(use.purpose, options)
     lines: Iterable[str] = given or standard_input(use.doing)
     number = 1
     with counting(use.counted, len(given) or None) as done:
@@ -100,15 +114,17 @@ def run(use: Use, options: Options, rest: list[str]) -> None:
             inputs = use.inputs(tool, chunk, number, options)
             number += len(chunk)
             for found in tool.results(inputs, options.batch, say, done, **fields):
-                print(use.written(found, options))
+                print(use.written(tool, found, options))
             sys.stdout.flush()
 
 
-def loader(name: str) -> Callable[[str], Any]:
-    """What "module:function" names."""
-    module, _, function = name.partition(":")
-    found: Callable[[str], Any] = getattr(importlib.import_module(module), function)
-    return found
+def search_of(changes: dict[str, Any], options: Options) -> dict[str, Any]:
+    """The fields of the search that is asked for; what cannot be is refused before the model is loaded."""
+    from regard.tasks.writing.translator import chosen_search
+
+    asked = {"sample": options.sample, **changes}
+    chosen_search(**asked)
+    return asked
 
 
 # --- what single verbs take -------------------------------------------------------------------------------------------
@@ -163,18 +179,71 @@ def add_masks(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--text", action="store_true", help="the text with the likeliest words, and nothing else")
 
 
-def filled(found: Any, options: Options) -> str:
+def filled(tool: Any, found: Any, options: Options) -> str:
     if options.json:
         return str(found.json())
     return str(found.line() if options.text else found.lines())
+
+
+def add_alignment(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--align", action="store_true", help="after each translation a tab and its word alignment, as 0-0 1-2 (Pharaoh)"
+    )
+    add_with(verb)
+
+
+def loaded_together(purpose: str, options: Options) -> Any:
+    """The translator of a run with those that the options name."""
+    from regard.models import Ensemble
+    from regard.tasks.base import rounded
+    from regard.tasks.writing.translation import load_translator
+
+    runs = [options.run, *(getattr(options, "with") or ())]
+    first, *others = (rounded(load_translator(run), options.int8) for run in runs)
+    translator = first.beside(others)
+    if options.align and translator.reading is None:
+        several = isinstance(translator.model, Ensemble)
+        why = "several runs have no one alignment" if several else f"{options.run} has no attention to its source"
+        raise Error(f"{why}, so there is no alignment; leave --align out")
+    return translator
+
+
+def translated(tool: Any, found: Any, options: Options) -> str:
+    """A translation, on a line with its alignment where that is asked for."""
+    if options.json or not options.align:
+        return printed(tool, found, options)
+    from regard.tasks.writing.alignment import pharaoh
+
+    return f"{found.line(options.scores)}\t{pharaoh(tool, found)}"
 
 
 SCORES = "after each label a tab and its probability"
 
 USES = (
     Use(
+        "translate",
+        "translate",
+        "translate sentences with a trained run",
+        "Translate the given sentences, or standard input line by line; the order is kept.",
+        '  regard translate runs/demo "The cat sees the dog."\n'
+        "  regard translate runs/demo --beam 5 --scores < sentences.txt > translations.txt\n"
+        '  regard translate runs/demo --align "The black cat sleeps."\n'
+        "  regard translate runs/my/seed-1 --with runs/my/seed-2 < sentences.txt\n"
+        "  regard translate runs/my < sentences.txt     all its seeds together, after regard train ... --seeds 3\n",
+        "translating",
+        "sentences translated",
+        runs="a run folder, or one of several seeds, which translate together",
+        batch=32,
+        searches=True,
+        scores="the score before each translation, and a tab",
+        json="a JSON object a translation: text, score, log_prob, parts",
+        more=add_alignment,
+        load=loaded_together,
+        written=translated,
+    ),
+    Use(
         "classify",
-        "regard.tasks.judging.classification:load_classifier",
+        "classify",
         "give texts the labels of a trained run",
         "Give each text, or each line of standard input, its likeliest label, or all of its labels with | between "
         "them, where the run was trained with --many; the order is kept.",
@@ -188,7 +257,7 @@ USES = (
     ),
     Use(
         "pair",
-        "regard.tasks.judging.pairing:load_judge",
+        "judge pairs",
         "tell what two texts are to each other with a trained run",
         "Give two texts, or each line of standard input, two texts with a tab between them, the likeliest label or the "
         "score that the run was trained for; the order is kept.",
@@ -204,7 +273,7 @@ USES = (
     ),
     Use(
         "tag",
-        "regard.tasks.tagging.task:load_tagger",
+        "tag",
         "tag the words of sentences with a trained run",
         "Tag the words of the given sentences, or of standard input line by line; the order is kept. A line is printed "
         "as word/TAG, one space apart.",
@@ -219,7 +288,7 @@ USES = (
     ),
     Use(
         "answer",
-        "regard.tasks.answering.task:load_answerer",
+        "answer questions",
         "answer questions on a text with a trained run",
         "Find the words of a text that answer each question, or each line of standard input. A question that the text "
         "does not answer gets an empty line. Long texts are read in windows, whole.",
@@ -237,7 +306,7 @@ USES = (
     ),
     Use(
         "fill",
-        "regard.tasks.pretraining.mlm:load_filler",
+        "find masked words",
         "find masked words with a masked language model",
         "Find the words that are masked in the given texts, or in each line of standard input; write [MASK] or <mask> "
         "where a word is to be found. Each mask is one piece of the run's tokenizer.",
@@ -254,7 +323,7 @@ USES = (
     ),
     Use(
         "summarise",
-        "regard.tasks.writing.summary:load_summariser",
+        "summarise",
         "say in short what texts are about with a trained run",
         "Write a summary of each text, or of each line of standard input; the order is kept.",
         '  regard summarise runs/mails "Dear all, the meeting of Monday has been moved to Tuesday at ten."\n'

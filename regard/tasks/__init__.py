@@ -36,8 +36,7 @@ def load(run: str | Path, int8: bool = False) -> Any:
     `int8` turns its matrices into bytes: faster on a CPU, less exact.
     """
     from regard.checkpoint import Run
-    from regard.config import from_dict
-    from regard.tasks.base import TaskConfig
+    from regard.tasks.base import rounded, task_in
     from regard.tasks.vectors.embedding import load_embedder
     from regard.tasks.writing.translation import Translation, load_translator
 
@@ -47,11 +46,7 @@ def load(run: str | Path, int8: bool = False) -> Any:
     if any(seed.section("task")["kind"] == Translation.kind for seed in folder.seeds()):
         used = load_translator(run)
     elif "task" in folder.read_config():
-        used = from_dict(TaskConfig, folder.section("task"), "task").load(folder)
+        used = task_in(folder).load(folder)
     else:
         used = load_embedder(run)
-    if int8:
-        from regard.fast.int8 import quantise
-
-        quantise(used.model)
-    return used
+    return rounded(used, int8)

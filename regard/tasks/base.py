@@ -15,28 +15,35 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, RunError, load_tokenizer
+from regard.checkpoint import TOKENS, Run, RunError, load_both, load_tokenizer
 from regard.config import Config, ConfigError, Part, Size, change, from_dict
 from regard.data.batches import Batches
 from regard.data.examples import Examples
 from regard.data.progress import counting
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.fast import for_use
+from regard.fast.int8 import quantise
 from regard.models import Model, ModelConfig, TextReaderConfig
 from regard.page.records import Section
 from regard.results import Measured, Scores
 from regard.tasks.registry import register
 
 Say = Callable[[str], None]  # takes one line of progress
+Done = Callable[[int], None]  # hears how many more are done
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class TaskConfig(Part, family="task"):
     """What a model is trained for. `metrics` are what it is judged by: name → whether higher is better; the first
-    chooses the best weights unless told. `needed` are the fields that name data, each with its split of a named set.
-    `preset` and `usual`, fields of the training, are what is taken where nothing else is asked for."""
+    chooses the best weights unless told. `purpose` is what a trained run is used to do. `needed` are the fields that
+    name data, each with its split of a named set. `preset` and `usual`, fields of the training, are what is taken where
+    nothing else is asked for."""
 
     metrics: ClassVar[Mapping[str, bool]] = {}
+    purpose: ClassVar[str] = ""
     needed: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid"}
     preset: ClassVar[str] = ""
     usual: ClassVar[Mapping[str, Any]] = {}
@@ -69,9 +76,14 @@ class TaskConfig(Part, family="task"):
         """Prepare the data in the run folder, or find it prepared; `say` hears what takes its time."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")
 
-    def load(self, run: Run) -> Any:
-        """What a person uses of a trained run, its tool; it needs no training data."""
+    def tool(self, model: Any, tokenizer: Tokenizer, run: Run) -> Any:
+        """What a person uses: a model with its tokenizer, and what else stands in the folder of the run."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")
+
+    def load(self, run: Run) -> Any:
+        """The tool with the best weights of a run; it needs no training data."""
+        model, tokenizer = load_both(run)
+        return self.tool(for_use(model), tokenizer, run)
 
     def evaluate(self, asked: Evaluation) -> Scores:
         """How good a run is on examples that it was not trained on."""
@@ -115,20 +127,25 @@ def task_in(run: Run) -> TaskConfig:
     return from_dict(TaskConfig, run.section("task"), "task")
 
 
-K = TypeVar("K", bound=TaskConfig)
+def rounded(tool: T, int8: bool) -> T:
+    """A tool with its matrices rounded to 8-bit integers, where that is asked for: faster on a CPU, less exact."""
+    if int8:
+        quantise(cast(Any, tool).model)
+    return tool
 
 
-def task_of(run: Run, kind: type[K], use: str) -> K:
-    """The task that a run was trained for; a run of another kind is refused: it is of no `use` here."""
+def load_for(purpose: str, folder: str | Path) -> Any:
+    """The tool of a run that was trained for a purpose; others are refused."""
+    run = Run(folder)
     if "task" not in run.read_config():
         raise RunError(
-            f"{run.path} holds a model without a task, which cannot {use} yet; "
+            f"{run.path} holds a model without a task, which cannot {purpose} yet; "
             f"let one begin from it: regard train TASK --from {run.path}"
         )
     task = task_in(run)
-    if not isinstance(task, kind):
-        raise RunError(f"{run.path} was trained for the task {task.kind!r}, not to {use}")
-    return task
+    if task.purpose != purpose:
+        raise RunError(f"{run.path} was trained for the task {task.kind!r}, not to {purpose}")
+    return task.load(run)
 
 
 @dataclass
@@ -137,6 +154,11 @@ class Validation:
 
     metrics: dict[str, float]
     samples: list[dict[str, str]] = field(default_factory=list)
+
+
+def sample(source: str, output: str, reference: str) -> dict[str, str]:
+    """The record of a sample: what went in, what came out, and what is right."""
+    return {"source": source, "output": output, "reference": reference}
 
 
 C = TypeVar("C", bound=TaskConfig)
@@ -173,6 +195,10 @@ class Task(Generic[C]):
     def validate(self, model: Model) -> Validation:
         """On held-out examples; the model is in eval mode."""
         raise TypeError(f"{type(self).__name__} has no validation")
+
+    def tool(self, model: Model) -> Any:
+        """What a person would use, with the model as it is now."""
+        return self.config.tool(model, self.tokenizer, self.run)
 
     def probes(self, model: Model) -> list[bytes]:
         """Looks at a few fixed examples, packed; they are kept at each validation, for the playback of a training."""
@@ -245,20 +271,16 @@ class Evaluation:
         """The names of the options that say which examples are meant."""
         return [name for name in ("data", "source", "target", "columns") if getattr(self, name) is not None]
 
-    def precise(self, tool: Any) -> Any:
-        """A tool in the precision that is asked for."""
-        if self.int8:
-            from regard.fast.int8 import quantise
-
-            quantise(tool.model)
-        return tool
+    def tool(self, task: TaskConfig) -> Any:
+        """The tool of the run, in the precision that is asked for."""
+        return rounded(task.load(self.run), self.int8)
 
     def asked(self, kind: type[Config]) -> Any:
         """The options of the task as a config; one that it does not have is refused."""
         return from_dict(kind, self.options)
 
     @contextmanager
-    def counting(self, what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    def counting(self, what: str, total: int | None = None) -> Iterator[Done]:
         """Progress on stderr, where somebody hears."""
         if self.say is silent:
             yield lambda more: None
@@ -266,8 +288,12 @@ class Evaluation:
         with counting(what, total) as done:
             yield done
 
-    def measured(self, counted: str, number: int, work: Callable[[], Scores], **beside: Any) -> Measured:
-        """The scores that `work` reaches, and how many of what is `counted` it does a second."""
+    def measured(
+        self, counted: str, number: int, work: Callable[[Done], Scores], doing: str, total: int | None = None
+    ) -> Measured:
+        """The scores that `work` reaches, and how many of what is `counted` it does a second; it shows its progress as
+        so many of a `total` that are done."""
         begun = time.perf_counter()
-        scores = work()
-        return Measured(scores, counted, number / (time.perf_counter() - begun), beside)
+        with self.counting(doing, total) as done:
+            scores = work(done)
+        return Measured(scores, counted, number / (time.perf_counter() - begun))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -14,10 +14,9 @@ from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.nn.call.watch import observed
 from regard.results import Result
+from regard.tasks.base import Done, Say
 
 R = TypeVar("R")
-Say = Callable[[str], None]
-Done = Callable[[int], None]  # hears how many more are done
 
 
 class Tool:
@@ -43,21 +42,22 @@ class Tool:
         were cut or split, `done` how many more are done."""
         raise TypeError(f"{type(self).__name__} makes no results of lines")
 
-    def in_batches(
+    def in_order(
         self,
         batches: Iterable[Sequence[int]],
-        work: Callable[[Sequence[int]], R],
+        work: Callable[[Sequence[int]], Iterable[R]],
         done: Done | None = None,
         alone: bool = False,
-    ) -> Iterator[tuple[Sequence[int], R]]:
-        """Each batch with what `work` makes of it, on all cores; in one process where `alone`, or where somebody
-        watches the model."""
-        every = list(batches)
+    ) -> list[R]:
+        """What `work` makes of the rows of all batches, in the order of their numbers: on all cores; in one process
+        where `alone`, or where somebody watches the model."""
+        every, results = list(batches), dict[int, R]()
         found = map(work, every) if alone or observed(self.model) else side_by_side(work, every, self.device)
-        for chosen, one in zip(every, found, strict=True):
-            yield chosen, one
+        for chosen, some in zip(every, found, strict=True):
+            results.update(zip(chosen, some, strict=True))
             if done is not None:
                 done(len(chosen))
+        return [results[number] for number in range(len(results))]
 
     def subject(self) -> Subject:
         """What of it is looked at."""

@@ -36,6 +36,16 @@ def check_length(model: ModelConfig, max_length: int, frame: int = 0) -> None:
         raise ConfigError(f"max_length {max_length}: the model reads at most {most} tokens")
 
 
+def check_context(model: ModelConfig, context: int) -> None:
+    """A model must have a place for each token of a context."""
+    longest = longest_of(model)
+    if longest is not None and longest < context:
+        raise ConfigError(
+            f"a context of {context} is more than the {longest} places of the model: "
+            f"take --context {longest}, or another --length for its positions"
+        )
+
+
 def beginning(reader: TextReaderConfig) -> tuple[dict[str, Any], dict[str, Any]]:
     """Fields of the task and of the training, for an encoder; other readers are tuned as they learn from nothing."""
     if not isinstance(reader, Encoder):

@@ -21,7 +21,6 @@ from regard.decoding import Decoding, complete
 from regard.interop import import_source
 from regard.models import DecoderModel, EncoderModel
 from regard.tasks.language.generator import Generator
-from regard.tasks.pretraining.passages import joined
 from regard.tasks.vectors.embedding import load_embedder
 from tests.interop import foreign
 
@@ -190,7 +189,7 @@ def test_xlnet_reads_texts_before_end_and_start_as_transformers_does(tmp_path: P
     expected = theirs.transformer(**batch).last_hidden_state[:, -1]
     assert_equal(torch.from_numpy(embedder(texts, normalised=False)), expected)
     pair = own(texts[0], texts[1], return_tensors="pt", return_token_type_ids=True)
-    ids, segments = joined(embedder.tokenizer, *embedder.tokenizer.encode(texts), segmented=True)
+    ids, segments = embedder.tokenizer.paired(*embedder.tokenizer.encode(texts), segmented=True)
     assert ids.tolist() == pair.input_ids[0].tolist()
     assert segments.tolist() == pair.token_type_ids[0].tolist()
 

@@ -13,11 +13,11 @@ import pytest
 import torch
 from fastapi.testclient import TestClient
 
+import regard as library
 from regard.models import RecurrentDecoder
 from regard.studio.app import make_app, studio_of
 from regard.studio.limits import Limits
 from regard.tasks.language.generator import Generator
-from regard.tasks.language.task import load_generator
 from tests.helpers import encoder
 from tests.studio.conftest import write_untrained
 from tests.studio.serving import Served, serving
@@ -54,7 +54,7 @@ def plain(home: Path) -> Iterator[TestClient]:
 
 @pytest.fixture(scope="module")
 def writer(home: Path) -> Generator:
-    return load_generator(home / "writer")
+    return library.load(home / "writer")
 
 
 # --- with OpenAI's own package ----------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def test_the_models_are_the_runs_that_write(client: openai.OpenAI) -> None:
 
 @pytest.mark.parametrize("name", ["writer", "lstm"])
 def test_a_completion_is_what_the_library_writes(client: openai.OpenAI, home: Path, name: str) -> None:
-    writer = load_generator(home / name)
+    writer = library.load(home / name)
     for options in ({"temperature": 0}, {"seed": 3}, {"seed": 3, "temperature": 0.7, "top_p": 0.9}):
         found = client.completions.create(model=name, prompt="a cab", max_tokens=12, **options)  # type: ignore[call-overload]
         (choice,) = found.choices
@@ -247,7 +247,7 @@ def test_other_pages_and_names_may_not_ask(plain: TestClient) -> None:
 
 @pytest.mark.parametrize("name", ["writer", "lstm"])
 def test_a_prompt_that_begins_as_an_earlier_one_goes_on_from_it_to_the_same_text(home: Path, name: str) -> None:
-    writer, app = load_generator(home / name), make_app(home)
+    writer, app = library.load(home / name), make_app(home)
     with TestClient(app, base_url="http://localhost") as client:
         loaded = studio_of(app).shelf.take(name)
         read: list[int] = []

@@ -23,7 +23,6 @@ from regard.metrics.certainty import intervals
 from regard.models import Tagger, TaggerModel
 from regard.tasks.answering.answerer import read_windows, windows
 from regard.tasks.answering.task import span_in
-from regard.tasks.pretraining.passages import joined
 from regard.zoo import get
 from tests.conftest import Say
 from tests.helpers import built
@@ -132,7 +131,7 @@ def test_windows_of_an_encoder_begin_where_it_is_said_and_padding_changes_nothin
     assert keep is not None
     for number, part in enumerate(parts):
         alone, ((offset, nowhere),), _ = read_windows(model, one, [part])
-        tokens, _ = joined(one, part.question, part.part, segmented=preset != "roberta-mini")
+        tokens, _ = one.paired(part.question, part.part, segmented=preset != "roberta-mini")
         assert tokens[offset : offset + len(part.part)].tolist() == part.part
         assert tokens[nowhere] == one.start
         assert places[number] == (offset, nowhere)

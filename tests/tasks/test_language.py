@@ -21,7 +21,7 @@ from regard.decoding import Decoding
 from regard.models import TextWriter
 from regard.tasks.language.generator import Generator, chosen_drawing
 from regard.tasks.language.scoring import as_written, measure, sliding
-from regard.tasks.language.task import LanguageModelling, load_generator
+from regard.tasks.language.task import LanguageModelling
 from tests.conftest import Say
 from tests.helpers import built, decoder
 from tests.toy import losses
@@ -105,7 +105,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_losses(
 
 @every_run
 def test_a_run_is_looked_at(runs: dict[str, Path], preset: str) -> None:
-    seen = load_generator(runs[preset]).look("Ann greets Bob; Bob")
+    seen = library.load(runs[preset]).look("Ann greets Bob; Bob")
     assert seen.family == "decoder"
     assert len(seen.predictions) == len("Ann greets Bob; Bob") + 1
     names = {"writer": ["decoder.0.self", "decoder.1.self"], "lstm-writer": [], "lstmn-writer": ["decoder.0.self"]}
@@ -217,7 +217,7 @@ def test_models_with_other_vocabularies_compare_by_word_and_by_byte(tmp_path: Pa
     for kind in ("byte", "char"):
         tokenizer = Tokenizer.train([text], kind)
         folder = write_writer(tmp_path / kind, tokenizer=tokenizer)
-        generator = load_generator(folder)
+        generator = library.load(folder)
         score = generator.score(text, stride=5)
         assert (score.words, score.size) == (4 * 8, len(text.encode()))
         assert score.word_perplexity == pytest.approx(math.exp(score.nats / 32))
@@ -246,7 +246,7 @@ def test_bits_per_byte_count_bytes_and_not_tokens() -> None:
 
 @every_run
 def test_a_score_is_the_sum_of_what_the_tokens_cost(runs: dict[str, Path], preset: str) -> None:
-    generator = load_generator(runs[preset])
+    generator = library.load(runs[preset])
     text = rhyme(5, 3)
     assert generator.score(text).nats == pytest.approx(-sum(log for _, log in generator.log_probs(text)), rel=1e-4)
     assert "".join(token for token, _ in generator.log_probs(text)) == text
@@ -270,7 +270,7 @@ def test_it_writes_the_same_with_the_same_seed_in_python_and_on_the_command_line
 
 @every_run
 def test_it_writes_beyond_its_context(runs: dict[str, Path], preset: str) -> None:
-    text = load_generator(runs[preset])(tokens=300, temperature=0)
+    text = library.load(runs[preset])(tokens=300, temperature=0)
     assert len(text) == 300
     words = text.replace(";", " ").replace(".", " ").split()
     assert sum(word in (*NAMES, "greets") for word in words[-20:]) > 8  # of random letters none would be
@@ -278,7 +278,7 @@ def test_it_writes_beyond_its_context(runs: dict[str, Path], preset: str) -> Non
 
 @every_run
 def test_a_beam_is_likelier_than_the_greedy_way(runs: dict[str, Path], preset: str, regard: Say) -> None:
-    generator = load_generator(runs[preset])
+    generator = library.load(runs[preset])
     greedy, best = (generator("Ann greets ", tokens=12, **some) for some in ({"temperature": 0}, {"beam": 8}))
     assert generator.score(best).nats <= generator.score(greedy).nats + 1e-4
     code, out, _ = regard("generate", runs[preset], "Ann greets ", "--tokens", 12, "--beam", 8)

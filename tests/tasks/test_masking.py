@@ -9,10 +9,13 @@ import pytest
 import torch
 
 from regard.data.documents import in_memory
+from regard.data.encoding import encoded
 from regard.data.files import DataError
+from regard.data.shards import shards
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.tasks.pretraining.masking import IGNORED, Masking, first_pieces, glue
-from regard.tasks.pretraining.passages import InMemory, Pairs, chunks, joined, packed, sentences, tokens_of
+from regard.tasks.pretraining.mlm import MaskedWords
+from regard.tasks.pretraining.passages import InMemory, Pairs, chunks, packed, sentences, texts_of
 from tests.documents import texts
 
 MILLION = 1_000_000
@@ -126,14 +129,16 @@ def test_full_sentences_are_packed_up_to_the_context_across_texts() -> None:
 
 def test_a_long_sentence_is_read_in_parts_and_nothing_is_lost() -> None:
     one = Tokenizer.train(["a b c d e f g"], "word", 30, mask=True)
-    found = list(tokens_of(one, [in_memory("a", "a b c d e f g\nb\n")], 3))
-    assert [one.decode(row) for row in found[0]] == ["a b c", "d e f", "g", "b"]
+    (shard,) = encoded(one, shards(sentences([in_memory("a", "a b c d e f g\nb\n")])), workers=1)
+    (found,) = texts_of(shard, 3)
+    assert [one.decode(row) for row in found] == ["a b c", "d e f", "g", "b"]
 
 
 @pytest.fixture(scope="module")
 def pairs() -> Pairs:
     one = Tokenizer.train([" ".join(text) for text in texts(300, 0)], "word", mask=True)
-    return Pairs(InMemory(list(chunks(tokens_of(one, corpus(3_000), 29), 29, 0.1))), "training")
+    reader = MaskedWords(context=32, next_sentence=True).reader(one)
+    return Pairs(InMemory(list(reader.passages(corpus(3_000)))), "training")
 
 
 def test_over_a_million_tokens_half_of_the_pairs_follow(pairs: Pairs) -> None:
@@ -180,9 +185,9 @@ def test_one_text_alone_makes_no_pairs() -> None:
 
 def test_two_texts_are_joined_as_bert_and_as_roberta_do() -> None:
     one = tokenizer()
-    tokens, segments = joined(one, [9, 8], [7], segmented=True)
+    tokens, segments = one.paired([9, 8], [7], segmented=True)
     assert tokens.tolist() == [one.start, 9, 8, one.end, 7, one.end]
     assert segments.tolist() == [0, 0, 0, 0, 1, 1]
-    tokens, segments = joined(one, [9, 8], [7], segmented=False)
+    tokens, segments = one.paired([9, 8], [7], segmented=False)
     assert tokens.tolist() == [one.start, 9, 8, one.end, one.end, 7, one.end]
     assert not segments.any()

@@ -88,7 +88,7 @@ def test_the_loss_is_the_mean_over_hidden_words_and_that_over_pairs(folder: Path
     torch.manual_seed(4)
     loss, count = task.loss(model, indices)
     torch.manual_seed(4)
-    batch = task.reader.read(task.store, task.pairs["training"], indices, torch.device("cpu"))
+    batch = task.reader.read(task.training, indices, torch.device("cpu"))
     assert batch.segments is not None
     logits = model(batch.tokens, batch.keep, batch.segments)
     words = F.cross_entropy(logits.flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORED)

@@ -17,7 +17,6 @@ from regard.checkpoint import Run, load_both, read_tensors
 from regard.data.examples import TextData
 from regard.models import Classifier, TwoStreamModel
 from regard.nn.pooling import LastToken
-from regard.tasks.pretraining.permuted_reading import PermutedReader
 from regard.tasks.pretraining.plm import PermutedWords
 from regard.tasks.vectors.embedding import load_embedder
 from regard.training.session import resume
@@ -117,7 +116,7 @@ def test_the_loss_is_the_mean_over_what_is_predicted_segment_by_segment(folder: 
 @torch.no_grad()
 def test_a_segment_sees_the_one_before_it_and_texts_that_ended_do_not_matter(folder: Path) -> None:
     filler = library.load(folder / "run")
-    reader = PermutedReader(PermutedWords(context=8, memory=8, parts=2), filler.tokenizer)
+    reader = PermutedWords(context=8, memory=8, parts=2).reader(filler.tokenizer)
     ids = filler.tokenizer.encode(["The cat purrs. The cat climbs. The cat purrs."])[0]
     other = [*filler.tokenizer.encode(["The dog"])[0], *ids[2:]]
 
@@ -170,7 +169,7 @@ def test_a_classifier_begins_from_it_and_pools_the_start_wherever_it_stands(
         classifier = library.load(run)
         assert classifier("The cat purrs.") == "cat"
         assert isinstance(classifier.model.config, Classifier)
-        row = classifier.rows(["The cat purrs."])[0][0]
+        row = classifier.source.rows(["The cat purrs."])[0][0]
         assert row[-2:] == [classifier.tokenizer.end, classifier.tokenizer.start]
         look = classifier.look("The cat purrs.")
         assert look.sides["text"].ids == row

@@ -22,7 +22,7 @@ from regard.data.spelt import spelt
 from regard.data.tagged import Tagged
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.tasks.tagging.tagger import WordTagger
-from regard.tasks.tagging.task import Tagging, load_tagger
+from regard.tasks.tagging.task import Tagging
 from regard.training.session import resume
 from tests.conftest import Say
 from tests.tagged_toy import SMALL, tagged, write_tagged
@@ -138,7 +138,7 @@ def test_a_words_first_piece_is_found_with_any_tokenizer(kind: Kind, languages: 
 
 
 def test_a_sentence_too_long_for_the_model_is_tagged_in_parts(folder: Path) -> None:
-    whole = load_tagger(folder / "run")
+    whole = library.load(folder / "run")
     short = WordTagger(whole.model, whole.tokenizer, whole.names, max_length=7)
     words = ["deux", "un", "trois"] * 5
     found = short.tags([words, ["un"], []])
@@ -148,7 +148,7 @@ def test_a_sentence_too_long_for_the_model_is_tagged_in_parts(folder: Path) -> N
 
 
 def test_rare_tags_count_as_much_where_it_is_balanced(folder: Path, tmp_path: Path) -> None:
-    where, model = TaggedData(file=str(folder / "train.tsv")), load_tagger(folder / "run").model
+    where, model = TaggedData(file=str(folder / "train.tsv")), library.load(folder / "run").model
     task = Tagging(train=where, valid=where, balanced=True).open(tmp_path / "run", print)
     plain = Tagging(train=where, valid=where).open(tmp_path / "plain", print)
     counts = Counter(tag for one in tagged(500, 0) for tag in one.tags)
@@ -164,7 +164,7 @@ def test_rare_tags_count_as_much_where_it_is_balanced(folder: Path, tmp_path: Pa
 
 
 def test_batches_change_nothing(folder: Path) -> None:
-    tagger = load_tagger(folder / "run")
+    tagger = library.load(folder / "run")
     sentences = [one.words for one in tagged(30, seed=5)]
     together, alone = tagger.scores(sentences, 16), tagger.scores(sentences, 1)
     for one, other in zip(together, alone, strict=True):
@@ -181,7 +181,7 @@ def test_tags_that_training_never_has_count_as_wrong_and_are_told(folder: Path, 
     said: list[str] = []
     task = config.open(tmp_path / "run", said.append)
     assert any("1 validation words have tags that training never has (NEW)" in text for text in said)
-    tagger = load_tagger(folder / "run")
+    tagger = library.load(folder / "run")
     result = task.validate(tagger.model.eval())
     assert result.metrics["accuracy"] == 0.5
 

@@ -62,14 +62,14 @@ def test_a_classifier_reads_between_start_and_end(folder: Path, tmp_path: Path, 
         classifier = library.load(run)
         assert isinstance(classifier.model.config, Classifier)
         assert classifier.model.config.pool == Mean()
-        assert classifier.framed
+        assert classifier.source.framed
         tokenizer = load_tokenizer(Run(run))
         for row in Store.open(run / "tokens").rows(0, [0, 5]):
             assert (row[0], row[-1]) == (tokenizer.start, tokenizer.end)
             assert tokenizer.end not in row[1:-1]
         assert classifier("We saw it. The cat purrs.") == "cat"
         look = classifier.look("We saw it. The cat purrs.")
-        assert look.sides["text"].ids == classifier.rows(["We saw it. The cat purrs."])[0][0]
+        assert look.sides["text"].ids == classifier.source.rows(["We saw it. The cat purrs."])[0][0]
         words = [None if i is None else look.sides["text"].words[i] for i in look.sides["text"].word_of]
         assert (words[0], words[-1]) == (None, None)
         assert {"We", "cat"} <= set(words)
@@ -123,7 +123,7 @@ def test_a_text_that_is_too_long_is_cut_and_counted(folder: Path, tmp_path: Path
     assert code == 0
     assert "training texts have more than 8 tokens" in err
     classifier = library.load(tmp_path / "run")
-    rows, cut = classifier.rows(["We saw it. The cat purrs. The cat climbs.", "A cat."])
+    rows, cut = classifier.source.rows(["We saw it. The cat purrs. The cat climbs.", "A cat."])
     assert (len(rows[0]), cut) == (8, 1)
     assert rows[0][-1] == classifier.tokenizer.end
     assert classifier.look("We saw it. The cat purrs. The cat climbs.").unread

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,8 @@ from regard.look.subject import Subject
 from regard.models import TaggerModel, encoder_in
 from regard.models.padding import padded
 from regard.results import Result
-from regard.tasks.tool import Done, Say, Tool
+from regard.tasks.base import Done, Say
+from regard.tasks.tool import Tool
 
 FRAME = 4  # special tokens around a question and a text, at most
 BATCH_TOKENS = 1024  # that are read at once, padding included
@@ -104,8 +105,8 @@ class Answerer(Tool):
         asked: Sequence[tuple[str, str]],
         threshold: float = 0.0,
         batch: int = 16,
-        done: Callable[[int], None] | None = None,
-        say: Callable[[str], None] | None = None,
+        done: Done | None = None,
+        say: Say | None = None,
     ) -> list[Answer]:
         """Of each question and its text, in their order; batches are made by length. `say` hears of questions that are
         too long. An empty question has no answer."""
@@ -118,14 +119,8 @@ class Answerer(Tool):
         answers = (Answer("", 0, 0, 0.0) if is_blank(question) else next(found) for question, _ in asked)
         return [replace(one, question=question) for one, (question, _) in zip(answers, asked, strict=True)]
 
-    @torch.no_grad()
     def answer_filled(
-        self,
-        asked: Sequence[tuple[str, str]],
-        threshold: float,
-        batch: int,
-        done: Callable[[int], None] | None,
-        say: Callable[[str], None] | None,
+        self, asked: Sequence[tuple[str, str]], threshold: float, batch: int, done: Done | None, say: Say | None
     ) -> list[Answer]:
         """Of questions that ask for something."""
         most = asked_at_most(self.longest)
@@ -135,18 +130,22 @@ class Answerer(Tool):
         parts = list(windows(self.tokenizer, asked, self.longest, self.stride))
         best = [(-math.inf, 0, 0)] * len(asked)  # the score of a span, and its characters
         none = [math.inf] * len(asked)
-        for chosen in by_tokens([[*part.question, *part.part] for part in parts], batch, BATCH_TOKENS):
-            some = [parts[i] for i in chosen]
-            logits, places, _ = read_windows(self.model, self.tokenizer, some)
-            for part, row, (offset, nowhere) in zip(some, logits.float().cpu(), places, strict=True):
-                inside = row[offset : offset + len(part.part)]
-                score, first, last = best_span(inside)
-                found = (score, part.places[first][0], part.places[last][1])
-                best[part.which] = max(best[part.which], found, key=lambda one: one[0])
-                none[part.which] = min(none[part.which], float(row[nowhere].sum()))
-            if done is not None:
-                done(len(chosen))
+        batches = by_tokens([[*part.question, *part.part] for part in parts], batch, BATCH_TOKENS)
+        found = self.in_order(batches, lambda chosen: self.best_spans([parts[i] for i in chosen]), done)
+        for part, (span, nothing) in zip(parts, found, strict=True):
+            best[part.which] = max(best[part.which], span, key=lambda one: one[0])
+            none[part.which] = min(none[part.which], nothing)
         return [self.chosen(asked[i][1], *best[i], none[i], threshold) for i in range(len(asked))]
+
+    @torch.no_grad()
+    def best_spans(self, parts: Sequence[TextWindow]) -> list[tuple[tuple[float, int, int], float]]:
+        """Of each window the score of its best span and the characters of that, and the score of no answer."""
+        logits, places, _ = read_windows(self.model, self.tokenizer, parts)
+        found = []
+        for part, row, (offset, nowhere) in zip(parts, logits.float().cpu(), places, strict=True):
+            score, first, last = best_span(row[offset : offset + len(part.part)])
+            found.append(((score, part.places[first][0], part.places[last][1]), float(row[nowhere].sum())))
+        return found
 
     def subject(self) -> Subject:
         return Subject(self.model, self.tokenizer, most=self.longest, task="answer")

@@ -12,20 +12,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, load_both
+from regard.checkpoint import TOKENS, Run
 from regard.config import Config, ConfigError, Size, change
 from regard.data.batches import Batches, by_tokens
 from regard.data.examples import QuestionData
 from regard.data.files import DataError
 from regard.data.questions import Question
 from regard.data.store import HEADER
-from regard.fast import for_use
+from regard.data.tokenizers import Tokenizer
 from regard.metrics.answers import answer_scores, exact, judged_answers
 from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
 from regard.page.records import Section, Table
 from regard.results import Scores
 from regard.tasks.answering.answerer import FRAME, Answerer, TextWindow, read_windows, threshold_of, windows
-from regard.tasks.base import Evaluation, Say, Task, TokenTask, Validation, task_of, usual
+from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
 from regard.tasks.tuning import beginning, check_length, usual_dropout
 
 SAMPLES, MISTAKES = 5, 8
@@ -47,6 +47,7 @@ class Answering(TokenTask, kind="answer"):
         "none_right": True,
         "loss": False,
     }
+    purpose = "answer questions"
     preset: ClassVar[str] = "tagger"
     usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=2e-3, warmup=50, max_steps=1500, validate_every=300)
 
@@ -74,23 +75,19 @@ class Answering(TokenTask, kind="answer"):
     def open(self, folder: Path, say: Say) -> AnsweringTask:
         return AnsweringTask(self, folder, say)
 
-    def load(self, run: Run) -> Answerer:
-        """The best weights of the run, ready to use."""
-        model, tokenizer = load_both(run)
-        return Answerer(cast(TaggerModel, for_use(model)), tokenizer, self.max_length, self.stride)
+    def tool(self, model: TaggerModel, tokenizer: Tokenizer, run: Run) -> Answerer:
+        return Answerer(model, tokenizer, self.max_length, self.stride)
 
     def evaluate(self, asked: Evaluation) -> Scores:
         threshold = threshold_of(asked.asked(Threshold).threshold)
-        answerer: Answerer = asked.precise(self.load(asked.run))
+        answerer: Answerer = asked.tool(self)
         questions = list(asked.examples(self.valid))
 
-        def work() -> Scores:
-            pairs = [(one.question, one.context) for one in questions]
-            with asked.counting("windows read") as done:
-                found = answerer.answer(pairs, threshold, asked.batch or BATCH, done)
+        def work(done: Done) -> Scores:
+            found = answerer.answer(questions_of(questions), threshold, asked.batch or BATCH, done)
             return judged_answers([answer.text for answer in found], [right_of(one) for one in questions])
 
-        return asked.measured("questions", len(questions), work)
+        return asked.measured("questions", len(questions), work, "windows read")
 
 
 @dataclass(frozen=True)
@@ -119,8 +116,7 @@ class AnsweringTask(Task[Answering]):
 
     def rows(self) -> Iterator[tuple[Sequence[int], ...]]:
         for one in self.config.train.open():
-            asked = [(one.question, one.context)]
-            for part in windows(self.tokenizer, asked, self.config.max_length, self.config.stride):
+            for part in windows(self.tokenizer, questions_of([one]), self.config.max_length, self.config.stride):
                 yield part.question, part.part, span_in(part, one)
 
     def fit(self, model: ModelConfig) -> ModelConfig:
@@ -151,7 +147,7 @@ class AnsweringTask(Task[Answering]):
     def validate(self, model: Model) -> Validation:
         found = self.found(model)
         samples = [
-            {"source": one.question, "output": text or "(none)", "reference": "; ".join(right_of(one)) or "(none)"}
+            sample(one.question, text or "(none)", "; ".join(right_of(one)) or "(none)")
             for one, text in zip(self.valid[:SAMPLES], found, strict=False)
         ]
         scores = judged_answers(found, [right_of(one) for one in self.valid])
@@ -159,8 +155,7 @@ class AnsweringTask(Task[Answering]):
 
     @torch.no_grad()
     def valid_loss(self, model: Model) -> float:
-        asked = [(one.question, one.context) for one in self.valid]
-        parts = list(windows(self.tokenizer, asked, self.config.max_length, self.config.stride))
+        parts = list(windows(self.tokenizer, questions_of(self.valid), self.config.max_length, self.config.stride))
         total = 0.0
         for chosen in by_tokens([[*part.question, *part.part] for part in parts], BATCH, BATCH_TOKENS):
             some = [parts[i] for i in chosen]
@@ -169,8 +164,7 @@ class AnsweringTask(Task[Answering]):
         return total / len(parts)
 
     def found(self, model: Model) -> list[str]:
-        answerer = Answerer(cast(TaggerModel, model), self.tokenizer, self.config.max_length, self.config.stride)
-        return [answer.text for answer in answerer.answer([(one.question, one.context) for one in self.valid])]
+        return [answer.text for answer in self.tool(model).answer(questions_of(self.valid))]
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         wrong = [
@@ -195,10 +189,9 @@ def right_of(one: Question) -> list[str]:
     return [text for text, _ in one.answers]
 
 
-def load_answerer(folder: str | Path) -> Answerer:
-    """The answerer of a run folder; a run of another task is refused."""
-    run = Run(folder)
-    return task_of(run, Answering, "answer questions").load(run)
+def questions_of(examples: Iterable[Question]) -> list[tuple[str, str]]:
+    """Each question with its text, as an answerer takes them."""
+    return [(one.question, one.context) for one in examples]
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from regard.checkpoint import Run, read_labels
+from regard.checkpoint import read_labels
 from regard.config import ConfigError, Size
 from regard.data.examples import LabelledData
 from regard.data.tokenizers import Kind, Tokenizer
-from regard.models import LabellerConfig, ModelConfig, TextLabeller, TextReaderConfig
+from regard.models import LabellerConfig, ModelConfig, TextReaderConfig
 from regard.sides import Label, Labels, OneText, OutputSide
 from regard.sides.label import find_labels
 from regard.sides.labels import find_many
 from regard.sides.text import FRAME
-from regard.tasks.base import task_of
 from regard.tasks.judging.judge import TextClassifier
 from regard.tasks.judging.judging import Judging
 from regard.tasks.tuning import beginning, check_length
@@ -38,7 +37,9 @@ class Classification(Judging, kind="classify"):
         "loss": False,
     }
     usual: ClassVar[Mapping[str, Any]] = {**Judging.usual, "batch_tokens": 8192, "patience": 4}
+    purpose = "classify"
     source = OneText
+    judge = TextClassifier
 
     train: LabelledData = LabelledData()
     valid: LabelledData = LabelledData()
@@ -68,13 +69,3 @@ class Classification(Judging, kind="classify"):
     def outcome(self, folder: Path) -> OutputSide:
         names = read_labels(folder)
         return Labels(names) if self.many else Label(names)
-
-    def judge(self, model: TextLabeller, tokenizer: Tokenizer, outcome: OutputSide) -> TextClassifier:
-        return TextClassifier(model, tokenizer, outcome.names, self.max_length, self.framed, outcome)
-
-
-def load_classifier(folder: str | Path) -> TextClassifier:
-    """The classifier of a run folder; a run of another task is refused."""
-    run = Run(folder)
-    classifier: TextClassifier = task_of(run, Classification, "classify").load(run)
-    return classifier

@@ -13,13 +13,13 @@ from torch import Tensor
 from regard.checkpoint import Scale
 from regard.data.batches import by_tokens
 from regard.data.given import one_or_several, several
-from regard.data.tokenizers import Tokenizer
 from regard.look.subject import Subject
 from regard.models import Model, TextLabeller, encoder_in
-from regard.sides import InputSide, Judgement, Label, OneText, OutputSide, Score, TwoTexts
+from regard.sides import InputSide, Judgement, OneText, OutputSide, Score
 from regard.sides.base import Batch, Verdicts
 from regard.sides.two_texts import TextPair
-from regard.tasks.tool import Done, Say, Tool
+from regard.tasks.base import Done, Say
+from regard.tasks.tool import Tool
 
 BATCH = 64  # values that are judged at once
 BATCH_TOKENS = 8192  # that are read at once, padding included
@@ -54,15 +54,11 @@ class Judge(Tool, Generic[V]):
     ) -> Verdicts:
         """(N, width): probabilities of labels, or scores. `say` hears how many values were cut."""
         self.source.check(values)
-        rows, cut = self.rows(values)
+        rows, cut = self.source.rows(values)
         if cut and say is not None:
             named = f"{cut:,} of {len(values):,} {self.source.plural}"
             say(f"{named} have more than {self.longest:,} tokens and were read up to there")
         return self.judge_rows(rows, batch, done)
-
-    def rows(self, values: Sequence[V]) -> tuple[list[Any], int]:
-        """The tokens of each value, as far as they are read, and how many values were cut."""
-        return self.source.rows(values)
 
     def judge_rows(self, rows: Sequence[Any], batch: int | None = None, done: Done | None = None) -> Verdicts:
         """Of tokens, in their order; batches are made by length."""
@@ -70,17 +66,11 @@ class Judge(Tool, Generic[V]):
 
         def work(chosen: Sequence[int]) -> Verdicts:
             with torch.no_grad():
-                logits = judged(self.model, *self.batch([rows[i] for i in chosen])).float()
+                logits = judged(self.model, *read_rows(self.model, self.source, [rows[i] for i in chosen])).float()
                 return np.asarray(self.outcome.verdicts(logits).cpu().numpy(), dtype=np.float32)
 
-        result = np.zeros((len(rows), len(self.labels)), dtype=np.float32)
-        for chosen, verdicts in self.in_batches(by_tokens(tokens, batch or BATCH, BATCH_TOKENS), work, done):
-            result[chosen] = verdicts
-        return result
-
-    def batch(self, rows: Sequence[Any]) -> Batch:
-        """Rows as the model reads them."""
-        return read_rows(self.model, self.source, rows)
+        found = self.in_order(by_tokens(tokens, batch or BATCH, BATCH_TOKENS), work, done)
+        return np.array(found, dtype=np.float32).reshape(len(rows), len(self.labels))
 
     @property
     def longest(self) -> int:
@@ -108,18 +98,7 @@ class TextClassifier(Judge[str]):
     one, between start and end, up to the last token that fits.
     """
 
-    def __init__(
-        self,
-        model: TextLabeller,
-        tokenizer: Tokenizer,
-        labels: Sequence[str],
-        max_length: int,
-        framed: bool = False,
-        outcome: OutputSide | None = None,
-    ) -> None:
-        source = OneText(tokenizer, min(max_length, model.longest or max_length), framed)
-        super().__init__(model, source, outcome or Label(tuple(labels)))
-        self.framed = framed
+    source: OneText
 
     @overload
     def __call__(self, texts: str) -> Any: ...
@@ -143,7 +122,7 @@ class TextClassifier(Judge[str]):
         return self.verdicts(texts)
 
     def subject(self) -> Subject:
-        return Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, whole=self.framed)
+        return Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, whole=self.source.framed)
 
 
 class PairJudge(Judge[TextPair]):
@@ -152,17 +131,10 @@ class PairJudge(Judge[TextPair]):
     Of texts that are too long together, the longer one is cut.
     """
 
-    def __init__(
-        self,
-        model: TextLabeller,
-        tokenizer: Tokenizer,
-        labels: Sequence[str],
-        max_length: int,
-        scale: Scale | None = None,
-    ) -> None:
-        source = TwoTexts(tokenizer, min(max_length, model.longest or max_length))
-        super().__init__(model, source, Label(tuple(labels)) if scale is None else Score(scale))
-        self.scale = scale
+    @property
+    def scale(self) -> Scale | None:
+        """That of its scores; None where it gives labels."""
+        return self.outcome.scale if isinstance(self.outcome, Score) else None
 
     def __call__(self, first: str, second: str) -> str | float:
         """Its label or score; of two empty texts an empty label, or a score that is no number."""

@@ -11,20 +11,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.checkpoint import LABELS, Run, Scale, load_both, read_labels, write_labels
+from regard.checkpoint import LABELS, Run, Scale, read_labels, write_labels
 from regard.config import ConfigError, Rate, Size, Weight, change
 from regard.data.batches import Batches
 from regard.data.examples import Examples
 from regard.data.pairs import TextsOf, say_skipped
 from regard.data.tokenizers import Tokenizer
-from regard.fast import for_use
 from regard.models import Classifier, ClassifierModel, Model, ModelConfig, TextLabeller, TextReaderConfig
 from regard.page.records import Section
 from regard.results import Scores
 from regard.sides import InputSide, Label, OutputSide, Score
 from regard.sides.base import Row, Verdicts
 from regard.sides.label import ADVICE, say_unbalanced
-from regard.tasks.base import Evaluation, Say, Task, TokenTask, Validation, usual
+from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
 from regard.tasks.judging.judge import Judge, judged, read_rows
 from regard.tasks.judging.report import report
 from regard.tasks.tuning import pooling_the_start, usual_dropout, usual_pool
@@ -37,7 +36,7 @@ SHOWN = 240  # letters of a text in a sample; examples with shorter texts are ch
 @dataclass(frozen=True)
 class Judging(TokenTask):
     """What the tasks have in common whose model says one thing of each example. A task of this family says what goes in
-    (`source` and `judge`) and how what comes out is named (`learn_names` and `outcome`).
+    (`source`), how what comes out is named (`learn_names` and `outcome`), and the tool that judges (`judge`).
 
     A batch has at most `batch_texts` examples. `balanced` weighs each label by how rare it is, so that all count alike.
     `forget` is the chance with which a word is taken for an unknown one while training, so that no verdict hangs on one
@@ -48,6 +47,7 @@ class Judging(TokenTask):
     preset: ClassVar[str] = "classifier"
     usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=2e-3, warmup=50, max_steps=1500, validate_every=150)
     source: ClassVar[type[InputSide[Any]]]
+    judge: ClassVar[type[Judge[Any]]]
 
     train: Examples = Examples()
     valid: Examples = Examples()
@@ -64,9 +64,11 @@ class Judging(TokenTask):
     def open(self, folder: Any, say: Say) -> JudgingTask:
         return JudgingTask(self, folder, say)
 
-    def judge(self, model: TextLabeller, tokenizer: Tokenizer, outcome: OutputSide) -> Judge[Any]:
-        """The tool that judges with a model."""
-        raise TypeError(f"{type(self).__name__} is a family, not a task")
+    def tool(self, model: TextLabeller, tokenizer: Tokenizer, run: Run) -> Judge[Any]:
+        source, outcome = self.reads(tokenizer), self.outcome(run.path)
+        source.longest = min(source.longest, model.longest or source.longest)
+        outcome.read(run)
+        return self.judge(model, source, outcome)
 
     def reads(self, tokenizer: Tokenizer) -> InputSide[Any]:
         """What goes in, as this task reads it."""
@@ -81,24 +83,16 @@ class Judging(TokenTask):
         scale = Scale.read(folder)
         return Label(read_labels(folder)) if scale is None else Score(scale)
 
-    def load(self, run: Run) -> Any:
-        """The best weights of the run, ready to use."""
-        model, tokenizer = load_both(run)
-        outcome = self.outcome(run.path)
-        outcome.read(run)
-        return self.judge(cast(TextLabeller, for_use(model)), tokenizer, outcome)
-
     def evaluate(self, asked: Evaluation) -> Scores:
-        judge: Judge[Any] = asked.precise(self.load(asked.run))
+        judge: Judge[Any] = asked.tool(self)
         examples, plural = list(asked.examples(self.valid)), self.source.plural
         judge.outcome.marks(examples, "test")  # a label that it cannot give is a mistake in the data
 
-        def work() -> Scores:
-            with asked.counting(f"{plural} judged", len(examples)) as done:
-                verdicts = judge.verdicts([self.source.of(one) for one in examples], asked.batch, asked.say, done)
+        def work(done: Done) -> Scores:
+            verdicts = judge.verdicts([self.source.of(one) for one in examples], asked.batch, asked.say, done)
             return judge.outcome.scores(examples, verdicts, "test", plural)
 
-        return asked.measured(plural, len(examples), work)
+        return asked.measured(plural, len(examples), work, f"{plural} judged", len(examples))
 
 
 class JudgingTask(Task[Judging]):
@@ -198,27 +192,26 @@ class JudgingTask(Task[Judging]):
         self.outcome.tuned(self.valid, verdicts)
         scores = self.outcome.scores(self.valid, verdicts, "validation", self.source.plural)
         samples = [
-            {
-                "source": self.source.shown(self.values[i], SHOWN),
-                "output": self.outcome.said(verdicts[i]),
-                "reference": self.outcome.right(self.valid[i]),
-            }
+            sample(
+                self.source.shown(self.values[i], SHOWN),
+                self.outcome.said(verdicts[i]),
+                self.outcome.right(self.valid[i]),
+            )
             for i in self.shown
         ]
         return Validation(scores.metrics(), samples)
 
     def verdicts(self, model: Model) -> Verdicts:
         """(validation examples, width)."""
-        judge = self.judge(model)
         if self.valid_rows is None:
-            self.valid_rows, _ = judge.rows(self.values)
-        return judge.judge_rows(self.valid_rows)
+            self.valid_rows, _ = self.source.rows(self.values)
+        return self.tool(model).judge_rows(self.valid_rows)
 
-    def judge(self, model: Model) -> Judge[Any]:
-        return self.config.judge(cast(TextLabeller, model), self.tokenizer, self.outcome)
+    def tool(self, model: Model) -> Judge[Any]:
+        return self.config.judge(cast(TextLabeller, model), self.source, self.outcome)
 
     def findings(self, model: Model) -> dict[str, Any]:
         return dict(self.outcome.tuned(self.valid, self.verdicts(model)))
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
-        return report(self.judge(model), self.valid, self.verdicts(model))
+        return report(self.tool(model), self.valid, self.verdicts(model))

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
-from regard.checkpoint import Run, Scale
+from regard.checkpoint import Scale
 from regard.config import ConfigError
 from regard.data.columns import is_number
 from regard.data.examples import JudgedData
 from regard.data.files import DataError
-from regard.data.tokenizers import Tokenizer
-from regard.models import Classifier, ModelConfig, TextLabeller, TextReaderConfig
-from regard.sides import Label, OutputSide, Score, TwoTexts
+from regard.models import Classifier, ModelConfig, TextReaderConfig
+from regard.sides import Label, Score, TwoTexts
 from regard.sides.label import find_labels
 from regard.sides.score import find_scale
 from regard.sides.two_texts import FRAME
-from regard.tasks.base import task_of
 from regard.tasks.judging.judge import PairJudge
 from regard.tasks.judging.judging import Judging
 from regard.tasks.tuning import beginning, check_length
@@ -38,7 +35,9 @@ class Pairing(Judging, kind="pair"):
         **dict.fromkeys((*Label.metrics, *Score.metrics), True),
         "loss": False,
     }
+    purpose = "judge pairs"
     source = TwoTexts
+    judge = PairJudge
 
     train: JudgedData = JudgedData()
     valid: JudgedData = JudgedData()
@@ -66,14 +65,3 @@ class Pairing(Judging, kind="pair"):
         if len(names) > MANY and all(is_number(name) for name in names):
             raise DataError(f"the training pairs have {len(names)} labels, all of them numbers: are they --scored?")
         return names
-
-    def judge(self, model: TextLabeller, tokenizer: Tokenizer, outcome: OutputSide) -> PairJudge:
-        scale = outcome.scale if isinstance(outcome, Score) else None
-        return PairJudge(model, tokenizer, outcome.names, self.max_length, scale)
-
-
-def load_judge(folder: str | Path) -> PairJudge:
-    """The judge of a run folder; a run of another task is refused."""
-    run = Run(folder)
-    judge: PairJudge = task_of(run, Pairing, "judge pairs").load(run)
-    return judge

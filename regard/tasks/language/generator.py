@@ -18,33 +18,24 @@ from regard.decoding import Decoding, Hypothesis, complete
 from regard.decoding.speculative import AHEAD, Speculating, check_rewinds
 from regard.decoding.stream import Writing, Written, dice
 from regard.fast import pack
-from regard.look.capture import look
-from regard.look.records import Look
-from regard.look.subject import Subject
 from regard.models import TextWriter
+from regard.tasks.base import Done, Say
 from regard.tasks.language.continuations import Continuation, Piece, Sheet, gathered, pieces
-from regard.tasks.language.scoring import (
-    TextScore,
-    as_written,
-    encoded,
-    measure,
-    unknown,
-    words_in,
-)
+from regard.tasks.language.scoring import TextScore, as_written, encoded, measure, unknown, words_in
+from regard.tasks.tool import Tool
 
 TOKENS = 100  # that are written where nothing else is asked for
 Long = Literal["slide", "refuse"]
-Say = Callable[[str], None]
 
 
-class Generator:
+class Generator(Tool):
     """Writes with a language model and its tokenizer: `writer("Once", tokens=50, seed=1)`.
 
     It has at most `context` tokens in sight, as it was trained.
     """
 
     def __init__(self, model: TextWriter, tokenizer: Tokenizer, context: int) -> None:
-        self.model, self.tokenizer = model, tokenizer
+        super().__init__(model, tokenizer)
         self.context = min(context, model.longest or context)
         self.draft: tuple[Generator, int] | None = None
 
@@ -209,9 +200,7 @@ class Generator:
             raise DataError(f"the prompt has a token {strange}: the model knows 0 to {self.tokenizer.vocabulary - 1}")
         return list(text)
 
-    def score(
-        self, text: str | Iterable[Document], stride: int | None = None, done: Callable[[int], None] | None = None
-    ) -> TextScore:
+    def score(self, text: str | Iterable[Document], stride: int | None = None, done: Done | None = None) -> TextScore:
         """What a text costs, or several; every token is scored once, with at least context - stride tokens before it:
         half of the context, where no `stride` is given."""
         documents: Iterable[Document]
@@ -232,17 +221,6 @@ class Generator:
     def judged(self, ids: Sequence[int], likeliest: int = 0) -> list[Written]:
         """The tokens of a text with what the model gives to them, and to so many likeliest ones in their place."""
         return as_written(self.model, np.array(ids, dtype=np.int64), self.context, self.tokenizer.start, likeliest)
-
-    def look(self, text: str, **options: Any) -> Look:
-        """See what the model attends to and expects as it reads a text; a notebook draws it.
-
-        The options are those of `regard.look.look`.
-        """
-        return look(Subject(self.model, self.tokenizer), text, **options)
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.model.parameters()).device
 
 
 def warn(text: str) -> None:

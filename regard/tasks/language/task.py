@@ -15,24 +15,24 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import HELD, TOKENS, Run, load_both
+from regard.checkpoint import HELD, TOKENS, Run
 from regard.config import Config, ConfigError, Size
 from regard.data.corpus import Rowing, document_rows, tokenized
 from regard.data.documents import bytes_in
 from regard.data.examples import TextData, held_apart
 from regard.data.files import DataError
 from regard.data.text import Pieces, Texts, sampled
+from regard.data.tokenizers import Tokenizer
 from regard.data.windows import Windows
 from regard.decoding import Decoding, complete
 from regard.decoding.spelling import BAD
-from regard.fast import for_use
 from regard.look.capture import look
 from regard.look.subject import Subject
 from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
 from regard.nn.losses import words_loss
 from regard.page.records import Card, Cards, Code, Section, ShadedText
 from regard.results import Scores
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of
+from regard.tasks.base import Done, Evaluation, Say, Task, TaskConfig, Validation, sample
 from regard.tasks.language.generator import Generator
 from regard.tasks.language.scoring import (
     StreamScores,
@@ -44,7 +44,7 @@ from regard.tasks.language.scoring import (
     unknown,
     words_in,
 )
-from regard.tasks.tuning import longest_of
+from regard.tasks.tuning import check_context
 
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
 PASSAGE = 120  # tokens whose probabilities the report shows
@@ -64,6 +64,7 @@ class LanguageModelling(TaskConfig, kind="lm"):
 
     metrics: ClassVar[Mapping[str, bool]] = {"bits_per_byte": False, "perplexity": False, "loss": False}
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
+    purpose = "write on from a text"
     preset: ClassVar[str] = "gpt-tiny"
     usual: ClassVar[Mapping[str, Any]] = {"batch_tokens": 2048, "max_steps": 1000, "validate_every": 250}
 
@@ -79,12 +80,7 @@ class LanguageModelling(TaskConfig, kind="lm"):
             raise ConfigError(f"model: one of kind {model.kind} does not write on from a text; take a decoder")
 
     def within(self, model: ModelConfig) -> LanguageModelling:
-        longest = longest_of(model)
-        if longest is not None and longest < self.context:
-            raise ConfigError(
-                f"a context of {self.context} is more than the {longest} places of the model: "
-                f"take --context {longest}, or another --length for its positions"
-            )
+        check_context(model, self.context)
         return self
 
     def following(self, run: Run) -> Mapping[str, Any]:
@@ -93,27 +89,24 @@ class LanguageModelling(TaskConfig, kind="lm"):
     def open(self, folder: Path, say: Say) -> LanguageTask:
         return LanguageTask(self, folder, say)
 
-    def load(self, run: Run) -> Generator:
-        """The best weights of the run, ready to use."""
-        model, tokenizer = load_both(run)
-        return Generator(cast(TextWriter, for_use(model)), tokenizer, self.context)
+    def tool(self, model: TextWriter, tokenizer: Tokenizer, run: Run) -> Generator:
+        return Generator(model, tokenizer, self.context)
 
     def evaluate(self, asked: Evaluation) -> Scores:
         """Every token once, with at least context - stride tokens before it."""
         wanted = asked.asked(Sliding).stride
-        writer: Generator = asked.precise(self.load(asked.run))
+        writer: Generator = asked.tool(self)
         stride, documents = chosen_stride(writer.context, wanted), asked.examples(self.valid)
         ids, size = encoded(writer.tokenizer, documents)
         if not len(ids):
             raise DataError("the text is empty: there is nothing to score")
 
-        def work() -> Scores:
-            with asked.counting("tokens scored", len(ids)) as done:
-                start, end, words = writer.tokenizer.start, writer.tokenizer.end, words_in(documents)
-                score = measure(writer.model, ids, size, writer.context, start, end, done, stride, words)
+        def work(done: Done) -> Scores:
+            start, end, words = writer.tokenizer.start, writer.tokenizer.end, words_in(documents)
+            score = measure(writer.model, ids, size, writer.context, start, end, done, stride, words)
             return StreamScores(score, writer.context, stride, unknown(writer.tokenizer, ids))
 
-        return asked.measured("tokens", len(ids), work)
+        return asked.measured("tokens", len(ids), work, "tokens scored", len(ids))
 
 
 @dataclass(frozen=True)
@@ -182,11 +175,7 @@ class LanguageTask(Task[LanguageModelling]):
         read, _ = shifted(np.pad(prompts, ((0, 0), (0, 1))), self.tokenizer.start, next(model.parameters()).device)
         found = complete(cast(TextWriter, model), read, None, DRAWING, self.tokenizer.end)
         return [
-            {
-                "source": self.line(passage[:given]),
-                "output": self.line(best[0].tokens),
-                "reference": self.line(passage[given:]),
-            }
+            sample(self.line(passage[:given]), self.line(best[0].tokens), self.line(passage[given:]))
             for passage, best in zip(passages, found, strict=True)
         ]
 
@@ -216,7 +205,7 @@ class LanguageTask(Task[LanguageModelling]):
         return fitting[:SAMPLES] or [self.tokenizer.decode(self.valid[: min(20, self.config.context - 2)].tolist())]
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
-        writer = Generator(cast(TextWriter, model), self.tokenizer, self.config.context)
+        writer: Generator = self.tool(model)
         written = writer(tokens=PASSAGE, temperature=DRAWING.temperature, seed=1)
         passages = [self.tokenizer.decode(passage.tolist()) for passage in self.passages(PASSAGE)]
         sure = [Card("of the validation text; point at a token", self.sureness(writer, text)) for text in passages]
@@ -235,9 +224,3 @@ class LanguageTask(Task[LanguageModelling]):
         """The last layer that looks at earlier words, step by step; None without one."""
         names = fnmatch.filter(writer.model.attention_names(), "decoder.*.self")
         return Card(names[-1], writer.look(text).reader(names[-1]).element()) if names else None
-
-
-def load_generator(folder: str | Path) -> Generator:
-    """The language model of a run folder; a run of another task is refused."""
-    run = Run(folder)
-    return task_of(run, LanguageModelling, "write on from a text").load(run)

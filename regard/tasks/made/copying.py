@@ -22,7 +22,7 @@ from regard.models import Model, ModelConfig, Turing, TuringModel
 from regard.nn.call.watch import watch
 from regard.page.records import Card, Cards, LineChart, Section, Series, WordMatrix
 from regard.results import Scores
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, sample, usual
 
 Bits = NDArray[np.uint8]  # (L, bits)
 FLAGS = 2  # channels beside the bits: here it starts, now give it back
@@ -71,7 +71,7 @@ class Copy(TaskConfig, kind="copy"):
             raise Error(f"--{name}: a machine that copies is scored on sequences that are made on the spot")
         changes = {**asked.options, **({"validated": asked.count} if asked.count else {})}
         task = CopyTask(change(self, changes), asked.run.path, asked.say)
-        copier: Copier = asked.precise(self.load(asked.run))
+        copier: Copier = asked.tool(self)
         errors = {length: copier.error(task.sequences(length, TEST)) for length in told_lengths(copier)}
         return CopyScores(errors, self.longest, task.config.validated)
 
@@ -97,13 +97,8 @@ class CopyScores(Scores):
 
     def table(self) -> str:
         lines = [f"{length:>6}{length / self.trained:>29.2f}{error:>13.2%}" for length, error in self.errors.items()]
-        return "\n".join(
-            [
-                "length    times the longest trained    wrong bits",
-                *lines,
-                f"{self.sequences:,} sequences of each length",
-            ]
-        )
+        header, below = "length    times the longest trained    wrong bits", "sequences of each length"
+        return "\n".join([header, *lines, f"{self.sequences:,} {below}"])
 
 
 class CopyTask(Task[Copy]):
@@ -134,7 +129,7 @@ class CopyTask(Task[Copy]):
 
     @torch.no_grad()
     def validate(self, model: Model) -> Validation:
-        config, copier = self.config, self.copier(model)
+        config, copier = self.config, self.tool(model)
         lengths = 1 + np.arange(config.validated) % config.longest
         trained = [self.example(VALID, i, length) for i, length in enumerate(lengths.tolist())]
         total, count = self.copy_loss(model, trained)
@@ -146,7 +141,7 @@ class CopyTask(Task[Copy]):
                 "loss": float(total) / count,
             },
             [
-                {"source": "copy", "output": spelled(given), "reference": spelled(sequence)}
+                sample("copy", spelled(given), spelled(sequence))
                 for sequence, given in zip(samples, copier(samples), strict=True)
             ],
         )
@@ -155,11 +150,11 @@ class CopyTask(Task[Copy]):
         """Those of one length by which models are judged; `TEST` are others than chose the best weights."""
         return [self.example(stream, i, length) for i in range(self.config.validated)]
 
-    def copier(self, model: Model) -> Copier:
+    def tool(self, model: Model) -> Copier:
         return Copier(cast(TuringModel, model), self.config.longest)
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
-        copier = self.copier(model)
+        copier = self.tool(model)
         errors = [(length, copier.error(self.sequences(length, TEST))) for length in told_lengths(copier)]
         series = [Series.through("wrong bits", errors)]
         curve = LineChart(series, "length of the sequence", "share of wrong bits by length")

@@ -13,21 +13,20 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import Run, load_both
+from regard.checkpoint import Run
 from regard.config import Config, ConfigError, Count, Size, change
 from regard.data.batches import Batches, pad
 from regard.data.catalogue import data_set
 from regard.data.examples import LabelledData
 from regard.data.tokenizers import PAD, UNKNOWN, Tokenizer
 from regard.errors import Error
-from regard.fast import for_use
 from regard.models import FewShot, FewShotModel, Model, ModelConfig, TextReaderConfig
 from regard.models.fewshot import CentroidLearner, SnailLearner
 from regard.nn.call.masks import Mask
 from regard.nn.call.watch import watch
 from regard.page.records import Card, Cards, Section, WordMatrix
 from regard.results import Scores
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual
+from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, sample, usual
 from regard.tasks.made.episodes import ClassTexts, Episode, TermWeights, by_class, divided
 from regard.tasks.tool import Tool
 
@@ -49,6 +48,7 @@ class FewShots(TaskConfig, kind="fewshot"):
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "centroid_accuracy": True, "loss": False}
+    purpose = "tell classes apart by a few examples"
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
     preset: ClassVar[str] = "snail-small"
     usual: ClassVar[Mapping[str, Any]] = usual(
@@ -78,10 +78,8 @@ class FewShots(TaskConfig, kind="fewshot"):
     def open(self, folder: Path, say: Say) -> FewShotTask:
         return FewShotTask(self, folder, say)
 
-    def load(self, run: Run) -> FewShotClassifier:
-        """The best weights of the run, ready to use."""
-        model, tokenizer = load_both(run)
-        return FewShotClassifier(cast(FewShotModel, for_use(model)), tokenizer, self.max_length)
+    def tool(self, model: FewShotModel, tokenizer: Tokenizer, run: Run) -> FewShotClassifier:
+        return FewShotClassifier(model, tokenizer, self.max_length)
 
     def evaluate(self, asked: Evaluation) -> Scores:
         """Accuracies over `count` episodes of the classes of a split, beside nearest centroids."""
@@ -91,7 +89,7 @@ class FewShots(TaskConfig, kind="fewshot"):
             raise Error(f"--split {asked.split}: classes are divided into {', '.join(SPLITS)}")
         asked.asked(Config)
         task = self.open(asked.run.path, asked.say)
-        model = asked.precise(self.load(asked.run)).model
+        model = asked.tool(self).model
         episodes = task.episodes(asked.split, asked.count or EPISODES)
         right, _ = task.verdicts(model, episodes)
         words = TermWeights(task.train_texts())
@@ -228,7 +226,7 @@ class FewShotTask(Task[FewShots]):
     def samples(self, model: Model, episode: Episode) -> list[dict[str, str]]:
         found = cast(FewShotModel, model)(*self.inputs([episode], model))[0].argmax(-1).tolist()
         return [
-            {"source": self.texts[text], "output": episode.classes[label], "reference": wanted}
+            sample(self.texts[text], episode.classes[label], wanted)
             for text, label, wanted in zip(episode.queries.tolist(), found, episode.classes, strict=True)
         ][:SAMPLES]
 

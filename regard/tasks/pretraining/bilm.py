@@ -14,11 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import HELD, TOKENS, Run, load_both
+from regard.checkpoint import Run
 from regard.config import Config, ConfigError, Size
 from regard.data.batches import Batches
-from regard.data.corpus import Rowing, tokenized
-from regard.data.documents import bytes_in
+from regard.data.corpus import Rowing
 from regard.data.examples import TextData, held_apart
 from regard.data.files import DataError
 from regard.data.given import checked_text
@@ -27,13 +26,13 @@ from regard.data.spelt import spelt
 from regard.data.tagged import words_in
 from regard.data.text import Sentences, sampled
 from regard.data.tokenizers import END, START, Kind, Tokenizer
-from regard.fast import for_use
 from regard.look.subject import Subject
 from regard.models import BiLM, BiLMModel, Model, ModelConfig
 from regard.models.padding import padded
 from regard.nn.heads import Head
 from regard.results import Figures, Scores
 from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual
+from regard.tasks.plain_text import text_stores
 from regard.tasks.tagging.tagger import FRAME
 from regard.tasks.tool import Tool
 
@@ -54,6 +53,7 @@ class BiLMObjective(TaskConfig, kind="bilm"):
 
     metrics: ClassVar[Mapping[str, bool]] = {"perplexity": False, "loss": False}
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
+    purpose = "make vectors of words"
     preset: ClassVar[str] = "bilm-small"
     usual: ClassVar[Mapping[str, Any]] = usual(640, rate=8e-3)
 
@@ -70,15 +70,13 @@ class BiLMObjective(TaskConfig, kind="bilm"):
     def open(self, folder: Path, say: Say) -> BiLMTask:
         return BiLMTask(self, folder, say)
 
-    def load(self, run: Run) -> ContextVectors:
-        """The best weights of the run, ready to use."""
-        model, tokenizer = load_both(run)
-        return ContextVectors(cast(BiLMModel, for_use(model)), tokenizer)
+    def tool(self, model: BiLMModel, tokenizer: Tokenizer, run: Run) -> ContextVectors:
+        return ContextVectors(model, tokenizer)
 
     def evaluate(self, asked: Evaluation) -> Scores:
         """Perplexities a token of the run's own tokenizer; they compare only between runs that share it."""
         asked.asked(Config)
-        reader: ContextVectors = asked.precise(self.load(asked.run))
+        reader: ContextVectors = asked.tool(self)
         sentences = list(Sentences(asked.examples(self.valid)))
         if not sentences:
             raise DataError(f"{asked.data}: no text (all lines are empty)")
@@ -96,17 +94,11 @@ class BiLMTask(Task[BiLMObjective]):
     """Sentences as tokens on disk beside the run."""
 
     def prepare(self, say: Say) -> None:
-        config, folder = self.config, self.run.path
+        config = self.config
         train, valid = held_apart(config.train, config.valid, say)
         self.tokenizer = self.learn_tokenizer(lambda: Sentences(sampled(train, config.tokenizer)), say)
-        rowing = Rowing(self.rows, made=f"at most {config.max_length}")
-        read = partial(tokenized, tokenizer=self.tokenizer, rowing=rowing, say=say)
-        self.valid = read(folder / HELD, Sentences(valid), what="tokenizing the validation text")
-        if not len(self.valid):
-            raise DataError("there is no text to validate on: all of its lines are empty")
-        self.store = read(folder / TOKENS, Sentences(train), total=partial(bytes_in, train))
-        if not len(self.store):
-            raise DataError("there is no text to train on: all of its lines are empty")
+        rowing, streams = Rowing(self.rows, made=f"at most {config.max_length}"), (Sentences(train), Sentences(valid))
+        self.store, self.valid = text_stores(self.run.path, train, streams, self.tokenizer, rowing, say)
 
     def rows(self, shard: TokenShard) -> list[tuple[Row]]:
         """The tokens of each sentence, in parts where it is too long."""
@@ -165,9 +157,6 @@ def mean_losses(
 
 class ContextVectors(Tool):
     """A biLM as a reader of words: `words, vectors = reader("The cat sleeps.")`."""
-
-    def __init__(self, model: BiLMModel, tokenizer: Tokenizer) -> None:
-        super().__init__(model, tokenizer)
 
     @torch.no_grad()
     def __call__(self, text: str) -> tuple[list[str], NDArray[np.float32]]:

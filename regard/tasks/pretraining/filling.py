@@ -20,7 +20,8 @@ from regard.models import EncoderModel
 from regard.models.encoder import own_segments
 from regard.models.padding import padded
 from regard.results import Result
-from regard.tasks.tool import Done, Say, Tool
+from regard.tasks.base import Done, Say
+from regard.tasks.tool import Tool
 from regard.tasks.vectors.embedding import Embedder
 
 INSIDE = "##"  # begins a piece of WordPiece that goes on with the word before it

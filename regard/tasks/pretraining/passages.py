@@ -14,11 +14,9 @@ import torch
 from numpy.typing import NDArray
 
 from regard.data.documents import Document
-from regard.data.encoding import encoded
 from regard.data.files import DataError
 from regard.data.sentences import sentence_spans
-from regard.data.shards import TokenShard, shards
-from regard.data.tokenizers import Tokenizer
+from regard.data.shards import TokenShard
 
 ROWS_AT_ONCE = 1 << 16  # of which it is asked whether they begin a text
 PAIR_FRAME, TEXT_FRAME = 3, 2  # special tokens around two texts, and around one
@@ -80,12 +78,6 @@ def texts_of(shard: TokenShard, longest: int) -> list[list[Row]]:
         else:
             texts[-1] += [ids[start : start + longest] for start in range(0, len(ids), longest)]
     return [text for number, text in enumerate(texts) if text or (number == 0 and not shard.fresh)]
-
-
-def tokens_of(tokenizer: Tokenizer, documents: Iterable[Document], longest: int) -> Iterator[list[Row]]:
-    """The sentences of each text as tokens, one shard in memory at a time."""
-    for shard in encoded(tokenizer, shards(sentences(documents)), workers=1):
-        yield from texts_of(shard, longest)
 
 
 def packed(texts: Iterable[Sequence[Sentence]], room: int, end: int) -> Iterator[tuple[Row]]:
@@ -189,8 +181,3 @@ class Pairs:
     def chunk(self, i: int) -> tuple[Row, Row]:
         row, ends = (self.chunks.rows(side, [i])[0] for side in (0, 1))
         return row, ends
-
-
-def joined(tokenizer: Tokenizer, first: Iterable[int], second: Iterable[int], segmented: bool) -> tuple[Row, Row]:
-    """Two texts as an encoder reads them, and the segment of each token."""
-    return tokenizer.paired(first, second, segmented)

@@ -19,7 +19,8 @@ from regard.models import TokenLabeller
 from regard.models.encoder import own_segments
 from regard.models.padding import padded
 from regard.results import Result
-from regard.tasks.tool import Done, Say, Tool
+from regard.tasks.base import Done, Say
+from regard.tasks.tool import Tool
 
 FRAME = 2  # the start and the end around a sentence
 

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import LABELS, Run, load_both, read_labels, write_labels
+from regard.checkpoint import LABELS, Run, read_labels, write_labels
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
 from regard.data.examples import TaggedData
@@ -21,8 +21,7 @@ from regard.data.files import DataError
 from regard.data.pairs import TextsOf
 from regard.data.spelt import Spelt, spelt
 from regard.data.tagged import Tagged
-from regard.data.tokenizers import Kind
-from regard.fast import for_use
+from regard.data.tokenizers import Kind, Tokenizer
 from regard.metrics.entities import scheme_of
 from regard.metrics.labels import LabelScore
 from regard.metrics.tags import TagScores
@@ -31,9 +30,8 @@ from regard.models.padding import padded
 from regard.page.records import BarChart, Card, Cards, Section, Table
 from regard.results import Scores
 from regard.sides.label import class_weights
-from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, task_of, usual
+from regard.tasks.base import Done, Evaluation, Say, Task, TaskConfig, Validation, sample, usual
 from regard.tasks.tagging.tagger import FRAME, WordTagger, told, written
-from regard.tasks.tool import Done
 from regard.tasks.tuning import beginning, check_length, usual_dropout
 
 IGNORED = -100  # the label of a place that is not judged
@@ -57,6 +55,7 @@ class Tagging(TaskConfig, kind="tag"):
         **dict.fromkeys(("accuracy", "macro_f1", *OF_ENTITIES), True),
         "loss": False,
     }
+    purpose = "tag"
     preset: ClassVar[str] = "tagger"
     usual: ClassVar[Mapping[str, Any]] = usual(1280, rate=4e-3, average=0.98, max_steps=600, validate_every=100)
 
@@ -81,22 +80,19 @@ class Tagging(TaskConfig, kind="tag"):
     def open(self, folder: Path, say: Say) -> TaggingTask:
         return TaggingTask(self, folder, say)
 
-    def load(self, run: Run) -> WordTagger:
-        """The best weights of the run, ready to use."""
-        model, tokenizer = load_both(run)
-        labeller = cast(TokenLabeller, for_use(model))
-        return WordTagger(labeller, tokenizer, read_labels(run.path), self.max_length)
+    def tool(self, model: TokenLabeller, tokenizer: Tokenizer, run: Run) -> WordTagger:
+        return WordTagger(model, tokenizer, read_labels(run.path), self.max_length)
 
     def evaluate(self, asked: Evaluation) -> Scores:
-        tagger: WordTagger = asked.precise(self.load(asked.run))
+        tagger: WordTagger = asked.tool(self)
         sentences = list(asked.examples(self.valid))
         check_tags(sentences, tagger.names, asked)
 
-        def work() -> Scores:
-            with asked.counting("sentences tagged", len(sentences)) as done:
-                return judged(tagger, sentences, asked.batch, done)
+        def work(done: Done) -> Scores:
+            return judged(tagger, sentences, asked.batch, done)
 
-        return asked.measured("words", sum(len(one.words) for one in sentences), work)
+        words = sum(len(one.words) for one in sentences)
+        return asked.measured("words", words, work, "sentences tagged", len(sentences))
 
 
 class TaggingTask(Task[Tagging]):
@@ -171,21 +167,14 @@ class TaggingTask(Task[Tagging]):
     def validate(self, model: Model) -> Validation:
         scores = self.scores(model)
         samples = [
-            {
-                "source": " ".join(sentence.words),
-                "output": written(sentence.words, tags),
-                "reference": written(sentence.words, sentence.tags),
-            }
-            for sentence, tags in zip(self.valid[:SAMPLES], scores.found, strict=False)
+            sample(" ".join(one.words), written(one.words, tags), written(one.words, one.tags))
+            for one, tags in zip(self.valid[:SAMPLES], scores.found, strict=False)
         ]
         return Validation(scores.metrics(), samples)
 
     def scores(self, model: Model) -> TagScores:
         """Those of the validation sentences."""
-        return judged(self.tagger(model), self.valid)
-
-    def tagger(self, model: Model) -> WordTagger:
-        return WordTagger(cast(TokenLabeller, model), self.tokenizer, self.names, self.config.max_length)
+        return judged(self.tool(model), self.valid)
 
     def findings(self, model: Model) -> dict[str, Any]:
         """How much each layer of a biLM counts, where the reader mixes them."""
@@ -258,9 +247,3 @@ def check_tags(sentences: Iterable[Tagged], names: Sequence[str], asked: Evaluat
             "another column? (--columns)"
         )
     asked.say(f"{unknown.total():,} words have tags that training never had ({some}): they count as wrong")
-
-
-def load_tagger(folder: str | Path) -> WordTagger:
-    """The tagger of a run folder; a run of another task is refused."""
-    run = Run(folder)
-    return task_of(run, Tagging, "tag").load(run)

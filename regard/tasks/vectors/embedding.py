@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from regard.models.padding import padded
 from regard.nn.call.memory import Memory
 from regard.nn.pooling import last_real
 from regard.sides.text import framed_rows
+from regard.tasks.base import Done, Say
 from regard.tasks.tool import Tool
 
 POOLS = ("mean", "cls")
@@ -53,8 +54,8 @@ class Embedder(Tool):
         texts: Sequence[str],
         normalised: bool = True,
         batch: int = 64,
-        say: Callable[[str], None] | None = None,
-        done: Callable[[int], None] | None = None,
+        say: Say | None = None,
+        done: Done | None = None,
     ) -> Vectors:
         """(texts, width), in their order; batches are made by length. `done` hears how many more are read."""
         texts = checked_texts(texts)
@@ -73,10 +74,7 @@ class Embedder(Tool):
                 vectors = torch.nn.functional.normalize(vectors, dim=-1) if normalised else vectors
             return np.asarray(vectors.cpu().numpy(), dtype=np.float32)
 
-        result = np.zeros((len(rows), self.width), dtype=np.float32)
-        for chosen, vectors in self.in_batches(batches, work, done):
-            result[chosen] = vectors
-        return result
+        return np.array(self.in_order(batches, work, done), dtype=np.float32).reshape(len(rows), self.width)
 
     def pooled(self, tokens: Tensor, keep: Tensor | None) -> Tensor:
         memory = self.memory(tokens, keep)

@@ -4,7 +4,7 @@ stands among all others. Vectors have length 1, so that a product is a cosine.""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from torch import Tensor
 from regard.data.related import Related
 from regard.metrics.certainty import Indices, SampledScores
 from regard.metrics.correlation import correlations
+from regard.tasks.base import Done, Say
 from regard.tasks.vectors.embedding import Embedder, Vectors
 
 BLOCK = 1024  # texts that are compared with all others at a time
@@ -88,8 +89,8 @@ def nearness(
     embedder: Embedder,
     pairs: Sequence[Related],
     batch: int = 64,
-    done: Callable[[int], None] | None = None,
-    say: Callable[[str], None] | None = None,
+    done: Done | None = None,
+    say: Say | None = None,
 ) -> Nearness:
     """Of pairs of one kind; every text is read once, however many pairs have it. `say` hears of texts that are cut."""
     texts = list(dict.fromkeys(text for pair in pairs for text in texts_of(pair)))

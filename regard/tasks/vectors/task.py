@@ -28,7 +28,7 @@ from regard.page.records import Numbers, Section, Table
 from regard.results import Scores
 from regard.sides.base import Row
 from regard.sides.text import FRAME, framed_rows
-from regard.tasks.base import Evaluation, Say, Task, TokenTask, Validation, usual
+from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
 from regard.tasks.tuning import beginning, check_length
 from regard.tasks.vectors.embedding import SECTION, Embedder, load_embedder
 from regard.tasks.vectors.nearness import Nearness, match_loss, nearness, order_loss, right_ones, texts_of
@@ -57,6 +57,7 @@ class Relating(TokenTask, kind="similar"):
         **dict.fromkeys(("spearman", "pearson", "mrr", "recall_at_1"), True),
         "loss": False,
     }
+    purpose = "make vectors of texts"
     preset: ClassVar[str] = "bert-tiny"
     usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=1e-3, warmup=100, max_steps=1500, validate_every=150)
 
@@ -97,14 +98,13 @@ class Relating(TokenTask, kind="similar"):
         return load_embedder(run.path)
 
     def evaluate(self, asked: Evaluation) -> Scores:
-        embedder: Embedder = asked.precise(load_embedder(asked.run.path))
+        embedder: Embedder = asked.tool(self)
         pairs = list(asked.examples(self.valid))
 
-        def work() -> Scores:
-            with asked.counting("texts embedded") as done:
-                return nearness(embedder, pairs, asked.batch or BATCH, done, asked.say)
+        def work(done: Done) -> Scores:
+            return nearness(embedder, pairs, asked.batch or BATCH, done, asked.say)
 
-        return asked.measured("pairs", len(pairs), work)
+        return asked.measured("pairs", len(pairs), work, "texts embedded")
 
 
 class RelatingTask(Task[Relating]):
@@ -173,7 +173,7 @@ class RelatingTask(Task[Relating]):
         """Of the batch as a whole, times its tokens, by which the trainer divides."""
         firsts, seconds, third = (list(self.store.rows(side, indices)) for side in range(3))
         count = sum(map(len, (*firsts, *seconds)))
-        embedder = self.embedder(model)
+        embedder = self.tool(model)
         left, right = vectors(embedder, firsts), vectors(embedder, seconds)
         if self.scale is not None:
             shares = torch.tensor([int(mark[0]) / STEPS for mark in third], device=left.device)
@@ -190,17 +190,14 @@ class RelatingTask(Task[Relating]):
             return F.mse_loss(near, shares)
         return order_loss(near, shares, self.config.temperature)
 
-    def embedder(self, model: Model) -> Embedder:
+    def tool(self, model: Model) -> Embedder:
         return Embedder(cast(TextReader, model), self.tokenizer, self.config.pooling, self.config.max_length)
 
     # --- judging ---
 
     def validate(self, model: Model) -> Validation:
-        found = nearness(self.embedder(model), self.valid)
-        samples = [
-            {"source": source, "output": output, "reference": right}
-            for source, output, right in (self.told(found, i) for i in range(min(SAMPLES, len(self.valid))))
-        ]
+        found = nearness(self.tool(model), self.valid)
+        samples = [sample(*self.told(found, i)) for i in range(min(SAMPLES, len(self.valid)))]
         return Validation({**found.figures(), "loss": self.valid_loss(found)}, samples)
 
     def valid_loss(self, found: Nearness) -> float:
@@ -229,7 +226,7 @@ class RelatingTask(Task[Relating]):
         return {SECTION: {"pool": self.config.pooling, "longest": self.config.max_length, "normalised": True}}
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
-        found = nearness(self.embedder(model), self.valid)
+        found = nearness(self.tool(model), self.valid)
         between = {name: f"{low:.3f} – {high:.3f}" for name, (low, high) in found.intervals.items()}
         if found.gold is not None:
             order = np.argsort(-np.abs(ranks(found.gold) - ranks(found.cosines)), kind="stable")

@@ -7,13 +7,14 @@ which layer, follows the gold alignment best is chosen on validation pairs and r
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from regard.data.pairs import Pair
 from regard.data.progress import counting
+from regard.data.words import words
 from regard.look.alignment import (
     Links,
     Matrix,
@@ -27,7 +28,8 @@ from regard.look.alignment import (
 from regard.look.records import merged
 from regard.models.padding import padded
 from regard.nn.call.watch import watch
-from regard.tasks.writing.translator import Translator
+from regard.tasks.base import Done
+from regard.tasks.writing.translator import Rendering, Translator
 
 PAIRS_A_BATCH = 16
 SHIFTS = (0, 1)  # a row of weights belongs to the token that it predicts, or to the one that it reads
@@ -51,6 +53,18 @@ def align(translator: Translator, pairs: Sequence[Pair], reading: Reading) -> li
     return [reading.links(one) for one in cross_weights(translator, pairs, reading)]
 
 
+def pharaoh(translator: Translator, one: Rendering) -> str:
+    """The links of a text and its translation as 0-0 1-2, counting words, by the layer that the run recorded."""
+    assert translator.reading is not None
+    links: list[str] = []
+    sources = targets = 0  # words before this part
+    pairs = [Pair(*part) for part in one.parts]
+    for pair, found in zip(pairs, align(translator, pairs, translator.reading), strict=True):
+        links += [f"{sources + left}-{targets + right}" for left, right in found]
+        sources, targets = sources + len(words(pair.source)), targets + len(words(pair.target))
+    return " ".join(links)
+
+
 def error_rate(translator: Translator, pairs: Sequence[Pair], reading: Reading) -> float:
     return alignment_error_rate(align(translator, pairs, reading), [pair.alignment for pair in pairs])
 
@@ -66,7 +80,7 @@ def cross_weights_of(
     pairs: Sequence[Pair],
     shifts: Sequence[int],
     layer: str = "decoder.*.cross",
-    done: Callable[[int], None] | None = None,
+    done: Done | None = None,
 ) -> dict[tuple[str, int], list[Matrix]]:
     """The same by layer and by shift; `done` hears how many more pairs the model has read."""
     tokenizer, device = translator.tokenizer, translator.device

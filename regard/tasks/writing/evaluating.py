@@ -15,7 +15,7 @@ from regard.decoding import Decoding
 from regard.metrics.seeds import bleu_of_seeds, difference
 from regard.metrics.translations import ScoresOfSeeds, TranslationScores, compare, score
 from regard.results import Scores
-from regard.tasks.base import Evaluation
+from regard.tasks.base import Evaluation, rounded
 from regard.tasks.writing.alignment import error_rate
 from regard.tasks.writing.translator import Translator, chosen_search
 
@@ -34,14 +34,14 @@ class Beside(Config):
 
 def evaluate(asked: Evaluation, own: Any, load: Any) -> Scores:
     """The scores of the translations of a run, whose translators `load` gives."""
-    names = {"with": "together"}
-    given = {names.get(name, name): value for name, value in asked.options.items()}
+    given = {"together" if name == "with" else name: value for name, value in asked.options.items()}
     beside = Beside(**{name: given.pop(name) for name in ("against", "together", "each", "tokenised") if name in given})
     search = chosen_search(**given)
     if beside.each:
         return scores_of_seeds(asked, own, beside, search, load)
-    translator = load_together(asked, load, beside.together)
-    other = asked.precise(load(beside.against)) if beside.against else None
+    first, *others = (rounded(load(one), asked.int8) for one in (asked.run.path, *beside.together))
+    translator: Translator = first.beside(others)
+    other = rounded(load(beside.against), asked.int8) if beside.against else None
     pairs = read_pairs(asked, own)
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     begun = time.perf_counter()
@@ -52,8 +52,8 @@ def evaluate(asked: Evaluation, own: Any, load: Any) -> Scores:
         "sentences per second": len(pairs) / seconds,
         "tokens per second": sum(map(len, translator.tokenizer.encode(found))) / seconds,
     }
-    if names_together := together(asked.run.path, beside.together):
-        measured["together"] = names_together
+    if names := together(asked.run.path, beside.together):
+        measured["together"] = names
     gold = [pair for pair in pairs if pair.alignment]
     if gold and translator.reading is not None:
         error = error_rate(translator, gold, translator.reading)
@@ -66,13 +66,6 @@ def evaluate(asked: Evaluation, own: Any, load: Any) -> Scores:
             **{name: vars(one) for name, one in compare(found, others, references).items()},
         }
     return TranslationScores(sources, found, references, beside.tokenised, measured)
-
-
-def load_together(asked: Evaluation, load: Any, others: Sequence[str]) -> Translator:
-    """The translator of a run with others, in the precision that is asked for."""
-    first, *more = (asked.precise(load(one)) for one in (asked.run.path, *others))
-    translator: Translator = first.beside(more) if more else first
-    return translator
 
 
 def together(run: Any, others: Sequence[str] = ()) -> list[str]:
@@ -111,9 +104,8 @@ def scores_of_seeds(asked: Evaluation, own: Any, beside: Beside, search: Decodin
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
 
     def of(some: Sequence[Run]) -> list[list[str]]:
-        tools = (asked.precise(load(run.path)) for run in some)
         return [
-            translated(asked, one, search, sources, f" by {run.path}") for one, run in zip(tools, some, strict=True)
+            translated(asked, rounded(load(run.path), asked.int8), search, sources, f" by {run.path}") for run in some
         ]
 
     found, against = of(runs), None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 from regard.checkpoint import Run
@@ -17,7 +16,7 @@ from regard.decoding import Decoding
 from regard.metrics.summaries import SummaryScores
 from regard.models import SourceWriter
 from regard.results import Scores
-from regard.tasks.base import Evaluation, task_of
+from regard.tasks.base import Done, Evaluation
 from regard.tasks.writing.task import TextToText
 from regard.tasks.writing.translator import Translator
 
@@ -28,7 +27,7 @@ class Summary(TextToText, kind="summarise"):
     `max_summary` tokens or more is dropped from training, and counted, and none is written that is as long."""
 
     metrics: ClassVar[Mapping[str, bool]] = {"rouge_l": True, "rouge_1": True, "rouge_2": True, "loss": False}
-    verb = "summarise"
+    purpose = "summarise"
     cut_source = True
 
     train: SummaryData = SummaryData()
@@ -40,23 +39,21 @@ class Summary(TextToText, kind="summarise"):
     def max_target(self) -> int:
         return min(self.max_summary, self.max_length)
 
-    def tool(self, model: SourceWriter, tokenizer: Tokenizer) -> Summariser:
+    def tool(self, model: SourceWriter, tokenizer: Tokenizer, run: Run | None = None) -> Summariser:
         return Summariser(model, tokenizer, self.max_length, self.max_target)
 
     def scores(self, pairs: Sequence[Pair], found: Sequence[str]) -> SummaryScores:
         return SummaryScores(tuple(found), tuple((pair.target, *pair.others) for pair in pairs))
 
     def evaluate(self, asked: Evaluation) -> Scores:
-        summariser: Summariser = asked.precise(self.load(asked.run))
+        summariser: Summariser = asked.tool(self)
         search, pairs = summariser.search(**asked.options), list(asked.examples(self.valid))
 
-        def work() -> Scores:
-            with asked.counting("texts summarised", len(pairs)) as done:
-                sources = [pair.source for pair in pairs]
-                found = summariser.translate(sources, search, asked.batch or 32, asked.say, done)
+        def work(done: Done) -> Scores:
+            found = summariser.translate([pair.source for pair in pairs], search, asked.batch or 32, asked.say, done)
             return self.scores(pairs, [best[0].text for best in found])
 
-        return asked.measured("texts", len(pairs), work)
+        return asked.measured("texts", len(pairs), work, "texts summarised", len(pairs))
 
 
 class Summariser(Translator):
@@ -79,9 +76,3 @@ class Summariser(Translator):
         if not pieces:
             return Parts((), ("",))
         return Parts((text[: pieces[: self.longest][-1][2]],), ("", ""))
-
-
-def load_summariser(folder: str | Path) -> Any:
-    """The summariser of a run folder; a run of another task is refused."""
-    run = Run(folder)
-    return task_of(run, Summary, "summarise").load(run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, load_both
+from regard.checkpoint import TOKENS, Run
 from regard.config import ConfigError, Rate, Size, Weight, change
 from regard.data.batches import Batches
 from regard.data.corpus import Rowing, tokenized
@@ -23,14 +23,13 @@ from regard.data.shards import TokenShard
 from regard.data.splitting import Row, Splitter
 from regard.data.store import HEADER, Store
 from regard.data.text import evenly
-from regard.data.tokenizers import Kind
-from regard.fast import for_use
+from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
 from regard.models.padding import padded
 from regard.nn.losses import agreeing_loss, words_loss
 from regard.results import Scores
 from regard.sides.base import shortened
-from regard.tasks.base import Say, Task, TaskConfig, Validation
+from regard.tasks.base import Done, Say, Task, TaskConfig, Validation, sample
 from regard.tasks.tuning import longest_of
 from regard.tasks.writing.translator import Translator
 
@@ -49,7 +48,6 @@ class TextToText(TaskConfig):
     """
 
     preset: ClassVar[str] = "translator"
-    verb: ClassVar[str] = "write"  # what a model that reads no source cannot learn
     cut_source: ClassVar[bool] = False
 
     train: PairData = PairData()
@@ -69,7 +67,7 @@ class TextToText(TaskConfig):
 
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, SourceWriterConfig):
-            raise ConfigError(f"model: one of kind {model.kind} reads no source, so it cannot learn to {self.verb}")
+            raise ConfigError(f"model: one of kind {model.kind} reads no source, so it cannot learn to {self.purpose}")
 
     def within(self, model: ModelConfig) -> TextToText:
         return replace(self, max_length=min(self.max_length, longest_of(model) or self.max_length))
@@ -80,13 +78,7 @@ class TextToText(TaskConfig):
     def open(self, folder: Path, say: Say) -> TextToTextTask:
         return TextToTextTask(self, folder, say)
 
-    def load(self, run: Run) -> Any:
-        """The best weights of the run, ready to use."""
-        model, tokenizer = load_both(run)
-        return self.tool(cast(SourceWriter, for_use(model)), tokenizer)
-
-    def tool(self, model: SourceWriter, tokenizer: Any) -> Translator:
-        """What writes with a model."""
+    def tool(self, model: SourceWriter, tokenizer: Tokenizer, run: Run | None = None) -> Translator:
         return Translator(model, tokenizer, self.max_length)
 
     def scores(self, pairs: Sequence[Pair], found: Sequence[str]) -> Scores:
@@ -184,7 +176,7 @@ class TextToTextTask(Task[TextToText]):
         return loss, sum(len(row) + 1 for row in targets)
 
     @torch.no_grad()
-    def valid_loss(self, model: Model, done: Callable[[int], None]) -> float:
+    def valid_loss(self, model: Model, done: Done) -> float:
         """The mean loss of a token, without smoothing; `done` hears of how many more pairs it is."""
         total, count, most = 0.0, 0, self.config.max_length - 1
         sources = [np.array(row[:most]) for row in self.tokenizer.encode([pair.source for pair in self.valid])]
@@ -203,13 +195,13 @@ class TextToTextTask(Task[TextToText]):
             done(len(self.valid) - len(chosen))
             loss = self.valid_loss(model, done)
         samples = [
-            {"source": shortened(pair.source, SHOWN), "output": text, "reference": pair.target}
+            sample(shortened(pair.source, SHOWN), text, pair.target)
             for pair, text in zip(chosen[:SAMPLES], found, strict=False)
         ]
         scores = self.config.scores(chosen, found).metrics()
         return Validation({"loss": loss, **scores}, samples)
 
-    def written(self, model: Model, done: Callable[[int], None]) -> tuple[list[Pair], list[str]]:
+    def written(self, model: Model, done: Done) -> tuple[list[Pair], list[str]]:
         """Some validation pairs, and what a greedy search writes for their sources; `done` hears of how many more. What
         a validation wrote is known, so that the report of the weights that are kept need not write it again."""
         chosen, tool = self.valid[: self.config.validated], self.tool(model)
@@ -220,6 +212,3 @@ class TextToTextTask(Task[TextToText]):
         else:
             done(len(chosen))
         return chosen, self.known[weights]
-
-    def tool(self, model: Model) -> Translator:
-        return self.config.tool(cast(SourceWriter, model), self.tokenizer)

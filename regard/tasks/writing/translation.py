@@ -19,7 +19,7 @@ from regard.metrics.translations import TranslationScores
 from regard.models import Model
 from regard.page.records import BarChart, Card, Cards, Element, Prose, Section, WordMatrix
 from regard.results import Scores
-from regard.tasks.base import Evaluation, Say, task_of
+from regard.tasks.base import Evaluation, Say, load_for
 from regard.tasks.writing.alignment import choose_reading, cross_weights
 from regard.tasks.writing.evaluating import evaluate
 from regard.tasks.writing.task import SAMPLES, TextToText, TextToTextTask
@@ -31,15 +31,10 @@ PAIRS_ALIGNED_EACH_TIME = 20  # the same at each validation, for the looks that 
 
 @dataclass(frozen=True)
 class Translation(TextToText, kind="translate"):
-    """Translate sentences. Pairs longer than `max_length` tokens on a side are dropped from training, and counted.
-
-    For little data: `splitting` is the chance with which a piece comes apart while training, for more spellings; with
-    `agreement` each pair is read twice, by other dropout, and what is expected shall agree so strongly (R-Drop).
-    Of the validation pairs the first `validated` are translated; the loss is computed on all.
-    """
+    """Translate sentences. Pairs longer than `max_length` tokens on a side are dropped from training, and counted."""
 
     metrics: ClassVar[Mapping[str, bool]] = {"bleu": True, "chrf": True, "loss": False}
-    verb = "translate"
+    purpose = "translate"
 
     def open(self, folder: Path, say: Say) -> TranslationTask:
         return TranslationTask(self, folder, say)
@@ -122,5 +117,6 @@ class TranslationTask(TextToTextTask):
 
 def load_translator(folder: str | Path) -> Translator:
     """The translator of a run folder, or of all runs of a folder of seeds together; another task is refused."""
-    first, *others = (task_of(run, Translation, "translate").load(run) for run in Run(folder).seeds() or [Run(folder)])
-    return first.beside(others) if others else first
+    first, *others = (load_for(Translation.purpose, run.path) for run in Run(folder).seeds() or [Run(folder)])
+    translator: Translator = first.beside(others)
+    return translator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -23,7 +23,8 @@ from regard.look.subject import Subject
 from regard.models import Ensemble, SourceWriter
 from regard.models.padding import padded
 from regard.results import Result
-from regard.tasks.tool import Done, Say, Tool
+from regard.tasks.base import Done, Say
+from regard.tasks.tool import Tool
 
 BEAM = 4  # where nothing else is asked for
 SHOWN = 20  # letters by which a message names a text
@@ -66,7 +67,9 @@ class Translator(Tool):
 
     def beside(self, others: Sequence[Translator]) -> Translator:
         """All of them as one, which writes each word by the mean of what they expect: runs of other seeds, say. Their
-        alignments would be several, so it has none."""
+        alignments would be several, so it has none. Without others it stays itself."""
+        if not others:
+            return self
         if any(other.tokenizer != self.tokenizer for other in others):
             raise DataError("translators with different tokenizers cannot write together; train them on the same one")
         every = [self, *others]
@@ -85,9 +88,7 @@ class Translator(Tool):
         found = self.texts(one_or_several(texts), search)
         return found if several(texts) else found[0]
 
-    def texts(
-        self, texts: Iterable[str], options: Decoding, batch: int = 32, done: Callable[[int], None] | None = None
-    ) -> list[str]:
+    def texts(self, texts: Iterable[str], options: Decoding, batch: int = 32, done: Done | None = None) -> list[str]:
         """The best translation of each text."""
         return [found[0].text for found in self.translate(texts, options, batch, done=done)]
 
@@ -96,8 +97,8 @@ class Translator(Tool):
         texts: Iterable[str],
         options: Decoding,
         batch: int = 32,
-        say: Callable[[str], None] | None = None,
-        done: Callable[[int], None] | None = None,
+        say: Say | None = None,
+        done: Done | None = None,
     ) -> list[list[Rendering]]:
         """The best translations of each text, in the order of the texts.
 
@@ -127,10 +128,11 @@ class Translator(Tool):
         done: Done | None = None,
         **options: Any,
     ) -> list[Rendering]:
-        """The best of each text; the options are the fields of `Decoding`."""
-        return [found[0] for found in self.translate(inputs, self.search(**options), batch or 32, say, done)]
+        """The best of each text in turn, as many as are asked for; the options are the fields of `Decoding`."""
+        found = self.translate(inputs, self.search(**options), batch or 32, say, done)
+        return [one for best in found for one in best]
 
-    def check_parts(self, text: str, whole: Parts, options: Decoding, say: Callable[[str], None] | None) -> None:
+    def check_parts(self, text: str, whole: Parts, options: Decoding, say: Say | None) -> None:
         """What is translated in parts has one translation: the best of each part."""
         count = len(whole.texts)
         why = f"has more than the {self.longest} tokens that the model reads" if whole.cut else "has several lines"
@@ -154,7 +156,7 @@ class Translator(Tool):
         return Rendering(whole.with_these(targets), score, log_prob, tuple(zip(whole.texts, targets, strict=True)))
 
     def hypotheses(
-        self, rows: Sequence[Sequence[int]], options: Decoding, batch: int, done: Callable[[int], None] | None = None
+        self, rows: Sequence[Sequence[int]], options: Decoding, batch: int, done: Done | None = None
     ) -> list[list[Hypothesis]]:
         """Of source tokens, in their order; batches are made by length."""
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
@@ -165,11 +167,7 @@ class Translator(Tool):
             return translate(self.model, source, keep, options, self.tokenizer.start, self.tokenizer.end)
 
         pack(self.model, len(rows) * max(options.beam, options.nbest))  # here, so that all processes share it
-        results: list[list[Hypothesis]] = [[] for _ in rows]
-        for chosen, hypotheses in self.in_batches(batches, work, done, alone=options.sample):  # draws have an order
-            for i, best in zip(chosen, hypotheses, strict=True):
-                results[i] = best
-        return results
+        return self.in_order(batches, work, done, alone=options.sample)  # draws have an order
 
     def look(self, text: str, target: str | None = None, **options: Any) -> Look:  # type: ignore[override]
         """See what the model attends to as it translates a text, or writes the given target; a notebook draws it.
