@@ -20,7 +20,6 @@ from benchmarks.table import markdown
 from regard.cli.options import positive
 from regard.data.catalogue import open_data
 from regard.data.tagged import Tagged
-from regard.metrics.labels import accuracy
 
 LABELLED, CHOOSING = 200, 40  # sentences
 TAGGING: dict[str, Any] = {
@@ -61,8 +60,7 @@ def labelled(folder: Path, seed: int) -> dict[str, Path]:
 
 def score(run: Path) -> float:
     test = list(open_data("phrasebook", "en-fr", "test", form="tagged"))
-    found = regard.load(run).tags([one.words for one in test])
-    return accuracy([tag for one in test for tag in one.tags], [tag for tags in found for tag in tags])
+    return regard.evaluate(run, test).metrics()["accuracy"]
 
 
 def measure(folder: Path, seeds: int, steps: int) -> None:

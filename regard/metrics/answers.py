@@ -73,8 +73,3 @@ def judged_answers(found: Sequence[str], right: Sequence[Sequence[str]]) -> Answ
     pairs = list(zip(found, right, strict=True))
     exacts, shares = np.array([exact(*one) for one in pairs]), np.array([overlap(*one) for one in pairs])
     return AnswerScores(exacts, shares, np.array([bool(one) for one in right]))
-
-
-def answer_scores(found: Sequence[str], right: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Of answers, each beside all that are right."""
-    return judged_answers(found, right).figures()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -36,14 +36,10 @@ Indices = NDArray[np.int64]
 Interval = tuple[float, float]
 
 
-def interval(score: Callable[[Indices], float], count: int, seed: int = 0) -> Interval:
-    """Between what 95 of 100 test sets of this size would score: the percentiles of a bootstrap over `count` examples,
-    of which `score` takes some by number, one or the other several times. Efron 1979."""
-    return intervals(lambda chosen: {"score": score(chosen)}, count, seed)["score"]
-
-
 def intervals(scores: Callable[[Indices], Mapping[str, float]], count: int, seed: int = 0) -> dict[str, Interval]:
-    """As `interval`, of several scores by name; one that has nothing to be made of in some sample is nan there."""
+    """Between what 95 of 100 test sets of this size would score: the percentiles of a bootstrap over `count` examples,
+    of which `scores` take some by number, one or the other several times. Efron 1979. A score that has nothing to be
+    made of in some sample is nan there."""
     random = np.random.default_rng(seed)
     found = [scores(random.integers(0, count, count)) for _ in range(SAMPLES)]
     ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
@@ -100,24 +96,3 @@ def calibration_error(probabilities: NDArray[np.floating], right: Indices, bins:
     counts = np.bincount(places, minlength=bins)
     gaps = np.bincount(places, sure, bins) - np.bincount(places, correct, bins)
     return float(np.abs(gaps).sum() / counts.sum())
-
-
-def tag_intervals(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, Interval]:
-    """Of accuracy and macro-F1 of words, where these tags of sentences were right and these were found: whole sentences
-    are drawn, for their words depend on each other."""
-    names = sorted({tag for tags in (*gold, *found) for tag in tags})
-    places, labels = {name: place for place, name in enumerate(names)}, len(names)
-    counts = np.zeros((len(gold), 3, labels))  # of each sentence and tag: right, given and wanted
-    for row, tags, others in zip(counts, gold, found, strict=True):
-        right, given = (np.array([places[tag] for tag in some], dtype=np.int64) for some in (tags, others))
-        for i, some in enumerate((right[right == given], given, right)):
-            row[i] = np.bincount(some, minlength=labels)
-
-    def scores(chosen: Indices) -> dict[str, float]:
-        times = np.bincount(chosen, minlength=len(gold))
-        right, given, wanted = np.tensordot(times, counts, 1)
-        there = given + wanted > 0
-        f1 = 2 * right[there] / (given + wanted)[there]
-        return {"accuracy": float(right.sum() / wanted.sum()), "macro_f1": float(f1.mean())}
-
-    return intervals(scores, len(gold))

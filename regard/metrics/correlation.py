@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from regard.metrics.certainty import Indices, SampledScores
 
 
-def matthews(gold: Sequence[str], found: Sequence[str]) -> float:
-    """From -1 to 1, 0 for chance, for any number of labels; 0 where one label is all that is right or was found.
+def matthews(taken: NDArray[np.int64]) -> float:
+    """Of how often the label of a row was taken for that of a column (labels, labels). From -1 to 1, 0 for chance, for
+    any number of labels; 0 where one label is all that is right or was found.
 
     Matthews 1975; for several labels Gorodkin 2004.
     """
-    return matthews_of(confusion(gold, found, sorted({*gold, *found})).astype(np.float64))
-
-
-def matthews_of(counts: NDArray[np.float64]) -> float:
-    """From (labels, labels): how often the label of a row was taken for that of a column."""
+    counts = taken.astype(np.float64)
     total, right = counts.sum(), np.trace(counts)
     wanted, given = counts.sum(1), counts.sum(0)
     below = np.sqrt((total**2 - given @ given) * (total**2 - wanted @ wanted))
@@ -51,15 +47,6 @@ def ranks(values: ArrayLike) -> NDArray[np.float64]:
     ends = np.cumsum(counts)
     means: NDArray[np.float64] = ends - (counts - 1) / 2
     return means[which]
-
-
-def confusion(gold: Sequence[str], found: Sequence[str], names: Sequence[str]) -> NDArray[np.int64]:
-    """(names, names): how often the label of a row was taken for that of a column."""
-    places = {name: place for place, name in enumerate(names)}
-    counts = np.zeros((len(names), len(names)), dtype=np.int64)
-    for right, given in zip(gold, found, strict=True):
-        counts[places[right], places[given]] += 1
-    return counts
 
 
 @dataclass(frozen=True)

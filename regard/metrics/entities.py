@@ -66,24 +66,23 @@ class EntityCounts:
     same of each type (3,)."""
 
     sentences: NDArray[np.int64]
-    types: dict[str, NDArray[np.int64]]
+    types: dict[str, tuple[int, int, int]]
 
     def scores(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
         """Over all entities of the chosen sentences: an entity is right where its words and its type are."""
-        precision, recall, f1 = shares(self.sentences[chosen].sum(0))
-        return {"entity_f1": f1, "entity_precision": precision, "entity_recall": recall}
+        one = self.overall(chosen)
+        return {"entity_f1": one.f1, "entity_precision": one.precision, "entity_recall": one.recall}
 
     def labels(self) -> list[LabelScore]:
         """The scores of each type, in the order of the alphabet."""
-        return [LabelScore(name, *shares(counts), int(counts[2])) for name, counts in sorted(self.types.items())]
+        return [LabelScore.of(name, counts) for name, counts in sorted(self.types.items())]
 
     def by_type(self) -> dict[str, dict[str, Any]]:
         return {one.name: one.record("entities") for one in self.labels()}
 
-    def overall(self) -> LabelScore:
+    def overall(self, chosen: Indices | slice = slice(None)) -> LabelScore:
         """Of all types together."""
-        counts = self.sentences.sum(0)
-        return LabelScore("all", *shares(counts), int(counts[2]))
+        return LabelScore.of("all", self.sentences[chosen].sum(0))
 
 
 def count_entities(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> EntityCounts:
@@ -95,12 +94,5 @@ def count_entities(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]
         rows.append((len(there & seen), len(seen), len(there)))
         for counter, some in ((right, there & seen), (given, seen), (wanted, there)):
             counter.update(entity.type for entity in some)
-    types = {name: np.array([right[name], given[name], wanted[name]]) for name in {*given, *wanted}}
+    types = {name: (right[name], given[name], wanted[name]) for name in {*given, *wanted}}
     return EntityCounts(np.array(rows, dtype=np.int64).reshape(-1, 3), types)
-
-
-def shares(counts: NDArray[np.int64]) -> tuple[float, float, float]:
-    """Precision, recall and F1 of (right, found, there); 0 where there is nothing to divide by."""
-    right, given, wanted = (int(count) for count in counts)
-    precision, recall = right / given if given else 0.0, right / wanted if wanted else 0.0
-    return precision, recall, 2 * right / (given + wanted) if given + wanted else 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.metrics.certainty import Indices, SampledScores, calibration_error
-from regard.metrics.correlation import confusion, matthews_of
+from regard.metrics.correlation import matthews
 
 MOST_TABLED = 20  # labels of a confusion table on a terminal
+Counts = NDArray[np.int64]  # (3, labels): how often each was given rightly, was given at all, and was right
 LEAST_CHANCE = 1e-30  # of a right label, so that its logarithm is a number
 
 
@@ -29,36 +29,30 @@ class LabelScore:
     f1: float
     count: int
 
+    @classmethod
+    def of(cls, name: str, counts: Sequence[int] | Counts) -> LabelScore:
+        """0 where there is nothing to divide by."""
+        both, given, wanted = (int(count) for count in counts)
+        precision, recall = both / given if given else 0.0, both / wanted if wanted else 0.0
+        return cls(name, precision, recall, 2 * both / (given + wanted) if given + wanted else 0.0, wanted)
+
     def record(self, counted: str) -> dict[str, Any]:
         """`counted` is the name of the count."""
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1, counted: self.count}
 
 
-def label_scores(gold: Sequence[str], found: Sequence[str]) -> list[LabelScore]:
+def label_scores(names: Sequence[str], counts: Counts) -> list[LabelScore]:
     """Of every label that should have been or was given, in the order of the alphabet."""
-    right = Counter(one for one, other in zip(gold, found, strict=True) if one == other)
-    wanted, given = Counter(gold), Counter(found)
-    return [
-        LabelScore(
-            name,
-            precision=right[name] / given[name] if given[name] else 0.0,
-            recall=right[name] / wanted[name] if wanted[name] else 0.0,
-            f1=2 * right[name] / (given[name] + wanted[name]),
-            count=wanted[name],
-        )
-        for name in sorted(wanted | given)
-    ]
+    rows = sorted(zip(names, counts.T.tolist(), strict=True))
+    return [LabelScore.of(name, row) for name, row in rows if any(row)]
 
 
-def accuracy(gold: Sequence[str], found: Sequence[str]) -> float:
-    """The share of right labels."""
-    return sum(one == other for one, other in zip(gold, found, strict=True)) / len(gold)
-
-
-def macro_f1(gold: Sequence[str], found: Sequence[str]) -> float:
-    """The mean of the labels' F1: a rare label counts as much as a frequent one."""
-    scores = label_scores(gold, found)
-    return sum(score.f1 for score in scores) / len(scores)
+def f1_of(counts: Counts) -> NDArray[np.float64]:
+    """Of every label that should have been or was given. Their mean is macro-F1: a rare label counts as much as a
+    frequent one."""
+    both, given, wanted = counts
+    there = given + wanted > 0
+    return np.asarray(2 * both[there] / (given + wanted)[there], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -78,10 +72,16 @@ class LabelScores(SampledScores):
     def found(self) -> Indices:
         return np.asarray(self.probabilities.argmax(1), dtype=np.int64)
 
+    def taken(self, chosen: Indices | slice = slice(None)) -> Counts:
+        """(labels, labels): how often, of the chosen examples, the label of a row was taken for that of a column."""
+        size = len(self.names)
+        pairs = np.bincount(self.right[chosen] * size + self.found[chosen], minlength=size * size)
+        return pairs.reshape(size, size)
+
     @cached_property
     def labels(self) -> list[LabelScore]:
         """Of every label that is right somewhere or was found."""
-        return label_scores([self.names[i] for i in self.right], [self.names[i] for i in self.found])
+        return label_scores(self.names, counts_of(self.taken()))
 
     @property
     def loss(self) -> float:
@@ -91,15 +91,11 @@ class LabelScores(SampledScores):
 
     def figures(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
         """Of the chosen examples."""
-        size = len(self.names)
-        pairs = np.bincount(self.right[chosen] * size + self.found[chosen], minlength=size * size)
-        counts = pairs.reshape(size, size)
-        either, both = counts.sum(0) + counts.sum(1), counts.diagonal()
-        f1 = 2 * both[either > 0] / either[either > 0]
+        taken = self.taken(chosen)
         return {
-            "accuracy": float(both.sum() / counts.sum()),
-            "macro_f1": float(f1.mean()),
-            "matthews": matthews_of(counts.astype(np.float64)),
+            "accuracy": float(np.trace(taken) / taken.sum()),
+            "macro_f1": float(f1_of(counts_of(taken)).mean()),
+            "matthews": matthews(taken),
         }
 
     def metrics(self) -> dict[str, float]:
@@ -108,13 +104,10 @@ class LabelScores(SampledScores):
     @cached_property
     def confusion(self) -> dict[str, dict[str, int]]:
         """Right label → label that was found → how often; what never happened is left out."""
-        names = [score.name for score in self.labels]
-        counts = confusion([self.names[i] for i in self.right], [self.names[i] for i in self.found], names)
-        return {
-            name: {other: int(count) for other, count in zip(names, row, strict=True) if count}
-            for name, row in zip(names, counts, strict=True)
-            if row.any()
-        }
+        places = sorted(range(len(self.names)), key=lambda place: self.names[place])
+        taken = self.taken()
+        rows = {self.names[i]: {self.names[j]: int(taken[i, j]) for j in places if taken[i, j]} for i in places}
+        return {name: row for name, row in rows.items() if row}
 
     def record(self) -> dict[str, Any]:
         return {
@@ -128,6 +121,11 @@ class LabelScores(SampledScores):
         sure = calibration_line(calibration_error(self.probabilities, self.right))
         lines = [super().table(), sure, "", *label_rows("class", self.labels, self.called)]
         return "\n".join([*lines, *confused(self.confusion, [one.name for one in self.labels])])
+
+
+def counts_of(taken: Counts) -> Counts:
+    """(3, labels): of what was taken for what, how often each label was given rightly, given at all, and right."""
+    return np.stack([taken.diagonal(), taken.sum(0), taken.sum(1)])
 
 
 def calibration_line(error: float) -> str:

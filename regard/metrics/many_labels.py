@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.metrics.certainty import Indices, SampledScores
-from regard.metrics.labels import LabelScore, label_rows
+from regard.metrics.labels import LabelScore, f1_of, label_rows
 
 LEAST_CHANCE = 1e-7  # of what is right, so that its logarithm is a number
 USUAL_THRESHOLD = 0.5
@@ -41,15 +41,11 @@ class ManyLabelScores(SampledScores):
         """Of the chosen examples: F1 over all labels of all examples (micro), the mean of the labels' F1 (macro), and
         the share of examples whose labels are all right and no others."""
         counts = self.counts[:, chosen]
-        both, given, wanted = counts.sum(1)
-        there = given + wanted > 0
-        f1 = 2 * both[there] / (given + wanted)[there]
-        whole = (counts[1] == counts[2]).all(1)
-        either = int(given.sum() + wanted.sum())
+        f1 = f1_of(counts.sum(1))
         return {
-            "micro_f1": 2 * int(both.sum()) / either if either else 0.0,
+            "micro_f1": LabelScore.of("all", counts.sum((1, 2))).f1,
             "macro_f1": float(f1.mean()) if len(f1) else 0.0,
-            "exact": float(whole.mean()),
+            "exact": float((counts[1] == counts[2]).all(1).mean()),
         }
 
     @property
@@ -63,16 +59,7 @@ class ManyLabelScores(SampledScores):
 
     @cached_property
     def labels(self) -> list[LabelScore]:
-        return [
-            LabelScore(
-                name,
-                precision=int(both) / int(given) if given else 0.0,
-                recall=int(both) / int(wanted) if wanted else 0.0,
-                f1=2 * int(both) / int(given + wanted) if given + wanted else 0.0,
-                count=int(wanted),
-            )
-            for name, (both, given, wanted) in zip(self.names, self.counts.sum(1).T, strict=True)
-        ]
+        return [LabelScore.of(name, row) for name, row in zip(self.names, self.counts.sum(1).T, strict=True)]
 
     def record(self) -> dict[str, Any]:
         labels = {one.name: one.record(self.called) for one in self.labels}

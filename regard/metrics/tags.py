@@ -10,22 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.metrics.certainty import Interval, between, calibration_error, intervals, tag_intervals
+from regard.metrics.certainty import Indices, SampledScores, between, calibration_error
 from regard.metrics.entities import EntityCounts, count_entities, scheme_of
-from regard.metrics.labels import LabelScore, accuracy, calibration_line, label_rows, label_scores, macro_f1
-from regard.results import Scores
+from regard.metrics.labels import LabelScore, calibration_line, f1_of, label_rows, label_scores
 
 Sentences = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
-class TagScores(Scores):
-    """The right tags of sentences, and the probabilities (words, tags) of these `names` for all their words."""
+class TagScores(SampledScores):
+    """The right tags of sentences, and the probabilities (words, tags) of these `names` for all their words. Other test
+    sets have other sentences, not other words: those of a sentence depend on each other."""
+
+    called = "sentences"
 
     names: tuple[str, ...]
     right: Sentences
     probabilities: NDArray[np.floating[Any]]
     loss: float
+
+    def __len__(self) -> int:
+        return len(self.right)
 
     @cached_property
     def gold(self) -> list[str]:
@@ -43,8 +48,24 @@ class TagScores(Scores):
         return [self.flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
     @cached_property
+    def every(self) -> list[str]:
+        """The tags that can be given, and those that are right."""
+        return sorted({*self.names, *self.gold})
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(N, 3, tags): how often in a sentence each of `every` tag was given rightly, given at all, and right."""
+        places, tags = {tag: place for place, tag in enumerate(self.every)}, len(self.every)
+        counts = np.zeros((len(self.right), 3, tags), dtype=np.int64)
+        for row, wanted, given in zip(counts, self.right, self.found, strict=True):
+            right, found = (np.array([places[tag] for tag in some], dtype=np.int64) for some in (wanted, given))
+            for i, some in enumerate((right[right == found], found, right)):
+                row[i] = np.bincount(some, minlength=tags)
+        return counts
+
+    @cached_property
     def tags(self) -> list[LabelScore]:
-        return label_scores(self.gold, self.flat)
+        return label_scores(self.every, self.counts.sum(0))
 
     @cached_property
     def scheme(self) -> str | None:
@@ -55,14 +76,15 @@ class TagScores(Scores):
     def entities(self) -> EntityCounts | None:
         return count_entities(self.right, self.found) if self.scheme else None
 
-    def metrics(self) -> dict[str, float]:
-        found = {"accuracy": accuracy(self.gold, self.flat), "macro_f1": macro_f1(self.gold, self.flat)}
-        return {**found, **(self.entities.scores() if self.entities else {}), "loss": self.loss}
+    def figures(self, chosen: Indices | slice = slice(None)) -> dict[str, float]:
+        """Of the words of the chosen sentences."""
+        times = np.bincount(np.arange(len(self))[chosen], minlength=len(self))
+        counts = np.tensordot(times, self.counts, 1)
+        found = {"accuracy": float(counts[0].sum() / counts[2].sum()), "macro_f1": float(f1_of(counts).mean())}
+        return {**found, **(self.entities.scores(chosen) if self.entities else {})}
 
-    @cached_property
-    def intervals(self) -> dict[str, Interval]:
-        found = tag_intervals(self.right, self.found)
-        return {**found, **(intervals(self.entities.scores, len(self.right)) if self.entities else {})}
+    def metrics(self) -> dict[str, float]:
+        return {**self.figures(), "loss": self.loss}
 
     @property
     def calibration_error(self) -> float:
@@ -71,14 +93,11 @@ class TagScores(Scores):
 
     def record(self) -> dict[str, Any]:
         marked = {"scheme": self.scheme, "entities": self.entities.by_type()} if self.entities else {}
-        figures = {name: value for name, value in self.metrics().items() if name != "loss"}
         return {
-            **figures,
+            **super().record(),
             **marked,
-            "intervals": self.intervals,
             "calibration_error": self.calibration_error,
             "tags": {one.name: one.record("words") for one in self.tags},
-            "sentences": len(self.right),
             "words": len(self.gold),
         }
 

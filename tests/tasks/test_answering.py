@@ -18,7 +18,7 @@ from regard.data.files import DataError
 from regard.data.questions import Question, QuestionFile, open_questions
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.spans import LONGEST, best_span
-from regard.metrics.answers import answer_scores, exact, judged_answers, overlap
+from regard.metrics.answers import exact, judged_answers, overlap
 from regard.metrics.certainty import intervals
 from regard.models import Tagger, TaggerModel
 from regard.tasks.answering.answerer import read_windows, windows
@@ -157,7 +157,7 @@ def test_answers_are_compared_as_squad_does() -> None:
     assert exact("Rome", []) == 0
     assert overlap("in Rome", ["Rome", "Paris"]) == pytest.approx(2 / 3)
     assert overlap("", ["Rome"]) == 0
-    scores = answer_scores(["Rome", "", "x"], [["Rome"], [], ["y"]])
+    scores = judged_answers(["Rome", "", "x"], [["Rome"], [], ["y"]]).figures()
     assert scores == pytest.approx({"f1": 2 / 3, "exact": 2 / 3, "f1_answered": 0.5, "none_right": 1.0})
 
 

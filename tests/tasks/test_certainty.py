@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.metrics.certainty import Indices, Interval, calibration_error, interval, intervals, tag_intervals
-from regard.metrics.correlation import matthews
-from regard.metrics.labels import LabelScores, accuracy, macro_f1
+from regard.metrics.certainty import Indices, calibration_error, intervals
+from regard.metrics.labels import LabelScores
+from regard.metrics.tags import TagScores
 
 
 def test_the_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
     right = np.arange(1_000) < 800
-    low, high = interval(lambda chosen: float(right[chosen].mean()), len(right))
+    low, high = intervals(lambda chosen: {"share": float(right[chosen].mean())}, len(right))["share"]
     deviation = (0.8 * 0.2 / 1_000) ** 0.5
     assert low == pytest.approx(0.8 - 1.96 * deviation, abs=0.003)
     assert high == pytest.approx(0.8 + 1.96 * deviation, abs=0.003)
@@ -22,39 +22,46 @@ def names(numbers: Indices) -> list[str]:
     return [str(number) for number in numbers]
 
 
-def label_intervals(right: Indices, found: Indices, labels: int) -> dict[str, Interval]:
-    return LabelScores(tuple(map(str, range(labels))), right, np.eye(labels)[found]).intervals
+def scored(right: Indices, found: Indices, labels: int) -> LabelScores:
+    return LabelScores(tuple(map(str, range(labels))), right, np.eye(labels)[found])
 
 
 def test_the_intervals_of_labels_hold_their_scores() -> None:
     random = np.random.default_rng(0)
     right = random.integers(0, 3, 400)
     found = np.where(random.random(400) < 0.7, right, random.integers(0, 3, 400))
-    intervals = label_intervals(right, found, labels=5)  # of which two never came
-    assert intervals["accuracy"][0] < (right == found).mean() < intervals["accuracy"][1]
-    assert intervals["macro_f1"][0] < macro_f1(names(right), names(found)) < intervals["macro_f1"][1]
-    assert intervals["matthews"][0] < matthews(names(right), names(found)) < intervals["matthews"][1]
-    exact = label_intervals(right, right, labels=5)
-    assert [name for name, ends in exact.items() if ends == pytest.approx((1.0, 1.0))] == list(intervals)
+    scores = scored(right, found, labels=5)  # of which two never came
+    assert scores.figures()["accuracy"] == (right == found).mean()
+    assert scores.figures() == pytest.approx(scored(right, found, labels=3).figures())
+    assert list(scores.intervals) == ["accuracy", "macro_f1", "matthews"]
+    assert all(low < scores.figures()[name] < high for name, (low, high) in scores.intervals.items())
+    exact = scored(right, right, labels=5).intervals
+    assert [name for name, ends in exact.items() if ends == pytest.approx((1.0, 1.0))] == list(scores.intervals)
+
+
+def words(sentences: list[list[str]], chosen: Indices) -> Indices:
+    """The numbers of the tags of the chosen sentences."""
+    return np.array([int(tag) for i in chosen for tag in sentences[i]])
 
 
 def test_the_intervals_of_tags_are_over_sentences() -> None:
     random = np.random.default_rng(0)
     gold = [names(random.integers(0, 3, random.integers(1, 9))) for _ in range(200)]
     found = [tags if random.random() < 0.7 else names(random.integers(0, 4, len(tags))) for tags in gold]
-    flat, others = [tag for tags in gold for tag in tags], [tag for tags in found for tag in tags]
-    sure = tag_intervals(gold, found)
+    sure = TagScores(tuple("0123"), gold, np.eye(4)[words(found, np.arange(200))], 0.0)
 
     def drawn(chosen: Indices) -> dict[str, float]:
-        pair = [[tag for i in chosen for tag in tags[i]] for tags in (gold, found)]
-        return {"accuracy": accuracy(*pair), "macro_f1": macro_f1(*pair)}
+        figures = scored(words(gold, chosen), words(found, chosen), labels=4).figures()
+        return {name: figures[name] for name in ("accuracy", "macro_f1")}
 
     by_hand = intervals(drawn, len(gold))
-    for name, score in (("accuracy", accuracy(flat, others)), ("macro_f1", macro_f1(flat, others))):
-        assert sure[name] == pytest.approx(by_hand[name])
-        assert sure[name][0] < score < sure[name][1]
-    word = interval(lambda chosen: float(np.mean(np.array(flat)[chosen] == np.array(others)[chosen])), len(flat))
-    wide, narrow = (high - low for low, high in (sure["accuracy"], word))
+    assert sure.figures() == pytest.approx(drawn(np.arange(200)))
+    for name, score in sure.figures().items():
+        assert sure.intervals[name] == pytest.approx(by_hand[name])
+        assert sure.intervals[name][0] < score < sure.intervals[name][1]
+    right = words(gold, np.arange(200)) == words(found, np.arange(200))
+    word = intervals(lambda chosen: {"share": float(right[chosen].mean())}, len(right))["share"]
+    wide, narrow = (high - low for low, high in (sure.intervals["accuracy"], word))
     assert wide > 1.2 * narrow  # wrong words stand together
 
 
@@ -62,7 +69,7 @@ def test_a_score_that_a_sample_cannot_have_does_not_spoil_its_interval() -> None
     few = np.array([1.0, np.nan, np.nan, np.nan])
     low, high = intervals(lambda chosen: {"share": float(np.nanmax(few[chosen], initial=0))}, 4)["share"]
     assert (low, high) == (0, 1)
-    assert interval(lambda chosen: 1.0 if 0 in chosen else float("nan"), 4) == (1, 1)
+    assert intervals(lambda chosen: {"share": 1.0 if 0 in chosen else float("nan")}, 4)["share"] == (1, 1)
 
 
 def test_probabilities_that_come_true_are_calibrated() -> None:

@@ -20,7 +20,7 @@ from regard.data.files import DataError
 from regard.data.questions import Question
 from regard.data.store import HEADER
 from regard.data.tokenizers import Tokenizer
-from regard.metrics.answers import answer_scores, exact, judged_answers
+from regard.metrics.answers import exact, judged_answers
 from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
 from regard.page.records import Section, Table
 from regard.results import Scores
@@ -104,7 +104,7 @@ class AnsweringTask(Task[Answering]):
     def prepare(self, say: Say) -> None:
         config = self.config
         self.valid = list(config.valid.open())[: config.validated]
-        given = answer_scores([""] * len(self.valid), [right_of(one) for one in self.valid])
+        given = judged_answers([""] * len(self.valid), [right_of(one) for one in self.valid]).figures()
         self.metrics = {name: higher for name, higher in config.metrics.items() if name in (*given, "loss")}
         fresh = not (self.run.path / TOKENS / HEADER).exists()
         if fresh and not any(right_of(one) for one in config.train.open()):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from regard.metrics.correlation import confusion
 from regard.metrics.labels import LabelScore, LabelScores
 from regard.metrics.many_labels import ManyLabelScores
 from regard.page.records import ConfusionMatrix, Section, Table
@@ -42,11 +41,9 @@ def taken(scores: LabelScores) -> ConfusionMatrix:
     """Shares of each right label; of many, those with the most examples."""
     often = sorted(scores.labels, key=lambda score: -score.count)[:MOST_DRAWN]
     drawn = [score.name for score in scores.labels if score in often]
-    gold, found = ([scores.names[i] for i in numbers] for numbers in (scores.right, scores.found))
-    names = [score.name for score in scores.labels]
-    counts = confusion(gold, found, names)
+    counts = scores.taken()
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
-    places = [names.index(name) for name in drawn]
+    places = [scores.names.index(name) for name in drawn]
     return ConfusionMatrix(drawn, shares[np.ix_(places, places)].tolist())
 
 
