@@ -1,15 +1,47 @@
-"""Prompts that are asked for on a terminal, one after the other, with a history."""
+"""Prompts that are asked for on a terminal, one after the other, with a history; and what Ctrl-C does to a text."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
-from types import ModuleType
+from types import FrameType, ModuleType
+from typing import Any
 
-from regard.cli.interrupts import Interrupts
 from regard.cli.progress import say
 from regard.errors import Error
 
 SIGN = "> "
+
+
+class Interrupts:
+    """While the block runs, the first Ctrl-C is only remembered, and what is written is kept; where nothing is there
+    before the end (`kept` is false), it ends the block at once. A second one ends the program where it is."""
+
+    def __init__(self, kept: bool = True) -> None:
+        self.kept, self.came = kept, False
+        self.before: Any = None
+
+    def __enter__(self) -> Interrupts:
+        self.came = False
+        if self.kept:
+            self.before = signal.signal(signal.SIGINT, self.remember)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.kept:
+            signal.signal(signal.SIGINT, self.before)
+
+    def remember(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        signal.signal(signal.SIGINT, self.before)
+
+    def met(self) -> bool:
+        return self.came
+
+    def check(self) -> None:
+        """Go no further, if it came."""
+        if self.came:
+            raise KeyboardInterrupt
 
 
 def converse(answer: Callable[[str, Callable[[], bool]], None], kept: bool = True) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.interrupts import Interrupts
+from regard.cli.conversation import Interrupts, converse
 from regard.cli.options import add_precision, add_verb, positive, split_changes
 from regard.cli.progress import say
 from regard.cli.texts import chunks
@@ -107,8 +107,6 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
         writer = writer.helped_by(drafts[0], options.ahead or AHEAD)
     order, kept = GenerateOptions(writer, search, options), search.beam == 1  # a beam has no text before its end
     if options.prompt is None and sys.stdin is not None and sys.stdin.isatty():
-        from regard.cli.conversation import converse
-
         return converse(lambda prompt, stopped: show(order, prompt, stopped), kept)
     prompts = iter([options.prompt]) if options.prompt not in (None, STDIN) else standard_input(options.prompt == STDIN)
     with Interrupts(kept) as interrupts:

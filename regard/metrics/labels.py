@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from regard.metrics.certainty import Indices, SampledScores, calibration_error
 from regard.metrics.correlation import matthews
+from regard.page.records import Table
 
 MOST_TABLED = 20  # labels of a confusion table on a terminal
 Counts = NDArray[np.int64]  # (3, labels): how often each was given rightly, was given at all, and was right
@@ -130,6 +131,15 @@ def counts_of(taken: Counts) -> Counts:
 
 def calibration_line(error: float) -> str:
     return f"its probabilities are {error:.3f} off on the mean (expected calibration error)"
+
+
+def label_table(called: str, scores: Sequence[LabelScore], counted: str) -> Table:
+    """A row for each label, for a page."""
+    rows = [
+        [one.name, *(f"{value:.3f}" for value in (one.precision, one.recall, one.f1)), f"{one.count:,}"]
+        for one in scores
+    ]
+    return Table([called, "precision", "recall", "F1", counted], rows)
 
 
 def label_rows(called: str, scores: Sequence[LabelScore], counted: str) -> Iterator[str]:

@@ -35,10 +35,6 @@ class Label(OutputSide):
     names: tuple[str, ...]
     weights: Tensor | None = field(default=None, repr=False)
 
-    @property
-    def limit(self) -> int:
-        return len(self.names)
-
     def marks(self, examples: Sequence[Any], which: str) -> list[Sequence[int]]:
         known = {label: i for i, label in enumerate(self.names)}
         for example in examples:

@@ -32,10 +32,6 @@ class Labels(OutputSide):
     threshold: float = USUAL_THRESHOLD
     weights: Tensor | None = field(default=None, repr=False)
 
-    @property
-    def limit(self) -> int:
-        return len(self.names)
-
     def read(self, run: Run) -> None:
         self.threshold = float(run.read_config().get(SECTION, {}).get("threshold", USUAL_THRESHOLD))
 

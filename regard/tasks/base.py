@@ -23,7 +23,6 @@ from regard.data.progress import counting
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.fast import for_use
-from regard.fast.int8 import quantise
 from regard.models import Model, ModelConfig, TextReaderConfig
 from regard.page.records import Section
 from regard.results import Measured, Scores
@@ -130,6 +129,8 @@ def task_in(run: Run) -> TaskConfig:
 def rounded(tool: T, int8: bool) -> T:
     """A tool with its matrices rounded to 8-bit integers, where that is asked for: faster on a CPU, less exact."""
     if int8:
+        from regard.fast.int8 import quantise
+
         quantise(cast(Any, tool).model)
     return tool
 

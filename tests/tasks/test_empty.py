@@ -116,13 +116,13 @@ def test_nothing_has_no_tags_no_answer_and_no_masks(home: Path, blank: str) -> N
     assert tagger(["A dog runs.", blank]) == [tagger("A dog runs."), []]
     answer = answerer(blank, TEXT)
     assert (answer.text, answer.start, answer.end, answer.score) == ("", 0, 0, 0.0)
-    first, second = answerer.answer([("Who runs?", TEXT), (blank, TEXT)], threshold=-100.0)
+    first, second = answerer.results([("Who runs?", TEXT), (blank, TEXT)], threshold=-100.0)
     assert (first, second) == (answerer("Who runs?", TEXT, -100.0), answer)
     with pytest.raises(DataError, match="the text of question 2 is empty"):
-        answerer.answer([("Who?", TEXT), ("Who?", blank)])
+        answerer.results([("Who?", TEXT), ("Who?", blank)])
     found = filler(blank)
     assert (found.text, found.whole, found.masks) == (blank, blank, [])
-    both = filler.fill([blank, "A [MASK] runs."])
+    both = filler.results([blank, "A [MASK] runs."])
     assert [len(one.masks) for one in both] == [0, 1]
 
 
@@ -184,7 +184,7 @@ def calls(home: Path, toy: Toy) -> Calls:
         "classify": classifier,
         "scores": classifier.scores,
         "tag": tagger,
-        "fill": filler.fill,
+        "fill": filler.results,
         "embed": filler.embedder(),
     }
 
@@ -204,7 +204,7 @@ def test_what_is_no_text_is_named_with_its_place(home: Path, toy: Toy, cell: Any
 def test_what_is_no_text_of_two_is_named(home: Path, toy: Toy) -> None:
     answerer, judge, writer = (library.load(home / name) for name in ("answer", "pair", "lm"))
     with pytest.raises(DataError, match=r"^question 2 is None, not a text$"):
-        answerer.answer([("Who?", TEXT), (None, TEXT)])
+        answerer.results([("Who?", TEXT), (None, TEXT)])
     with pytest.raises(DataError, match=r"^the text of question 1 is 7, not a text$"):
         answerer("Who?", 7)
     with pytest.raises(DataError, match=r"^the second text of pair 1 is None, not a text$"):

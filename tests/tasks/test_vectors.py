@@ -92,7 +92,7 @@ def test_a_piece_from_inside_a_word_goes_on_with_the_word_before_it(folder: Path
 def test_several_masks_and_many_texts_keep_their_order(folder: Path, run: str) -> None:
     filler = library.load(folder / run)
     texts = ["The [MASK] [MASK].", "The cat purrs. The <mask> climbs. The cat purrs.", "The cat [MASK]."]
-    together = filler.fill(texts)
+    together = filler.results(texts)
     assert [len(filled.masks) for filled in together] == [2, 1, 1]
     for text, filled in zip(texts, together, strict=True):
         alone = filler(text)

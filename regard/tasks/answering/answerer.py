@@ -24,7 +24,7 @@ from regard.tasks.base import Done, Say
 from regard.tasks.tool import Tool
 
 FRAME = 4  # special tokens around a question and a text, at most
-BATCH_TOKENS = 1024  # that are read at once, padding included
+BATCH, BATCH_TOKENS = 16, 1024  # windows, and tokens with their padding, that are read at once
 ASKED = 64  # tokens of a question; the rest is cut
 
 
@@ -88,7 +88,7 @@ class Answerer(Tool):
         self.longest = min(max_length, model.longest or max_length)
 
     def __call__(self, question: str, context: str, threshold: float = 0.0) -> Answer:
-        return self.answer([(question, context)], threshold)[0]
+        return self.results([(question, context)], threshold=threshold)[0]
 
     def results(
         self,
@@ -98,29 +98,19 @@ class Answerer(Tool):
         done: Done | None = None,
         threshold: float = 0.0,
     ) -> list[Answer]:
-        return self.answer(inputs, threshold, batch or 16, done, say)
-
-    def answer(
-        self,
-        asked: Sequence[tuple[str, str]],
-        threshold: float = 0.0,
-        batch: int = 16,
-        done: Done | None = None,
-        say: Say | None = None,
-    ) -> list[Answer]:
-        """Of each question and its text, in their order; batches are made by length. `say` hears of questions that are
-        too long. An empty question has no answer."""
-        for number, (question, context) in enumerate(asked, 1):
+        """Of each question and its text; an empty question has no answer. `say` hears of questions that are too long,
+        `done` of windows that are read."""
+        for number, (question, context) in enumerate(inputs, 1):
             checked_text(question, f"question {number}")
             if is_blank(checked_text(context, f"the text of question {number}")):
                 raise DataError(f"the text of question {number} is empty: there is nothing to answer from")
-        filled = [(question, context) for question, context in asked if not is_blank(question)]
-        found = iter(self.answer_filled(filled, threshold, batch, done, say))
-        answers = (Answer("", 0, 0, 0.0) if is_blank(question) else next(found) for question, _ in asked)
-        return [replace(one, question=question) for one, (question, _) in zip(answers, asked, strict=True)]
+        filled = [(question, context) for question, context in inputs if not is_blank(question)]
+        found = iter(self.answered(filled, threshold, batch or BATCH, say, done))
+        answers = (Answer("", 0, 0, 0.0) if is_blank(question) else next(found) for question, _ in inputs)
+        return [replace(one, question=question) for one, (question, _) in zip(answers, inputs, strict=True)]
 
-    def answer_filled(
-        self, asked: Sequence[tuple[str, str]], threshold: float, batch: int, done: Done | None, say: Say | None
+    def answered(
+        self, asked: Sequence[tuple[str, str]], threshold: float, batch: int, say: Say | None, done: Done | None
     ) -> list[Answer]:
         """Of questions that ask for something."""
         most = asked_at_most(self.longest)

@@ -84,7 +84,7 @@ class Answering(TokenTask, kind="answer"):
         questions = list(asked.examples(self.valid))
 
         def work(done: Done) -> Scores:
-            found = answerer.answer(questions_of(questions), threshold, asked.batch or BATCH, done)
+            found = answerer.results(questions_of(questions), asked.batch or BATCH, None, done, threshold)
             return judged_answers([answer.text for answer in found], [right_of(one) for one in questions])
 
         return asked.measured("questions", len(questions), work, "windows read")
@@ -164,7 +164,7 @@ class AnsweringTask(Task[Answering]):
         return total / len(parts)
 
     def found(self, model: Model) -> list[str]:
-        return [answer.text for answer in self.tool(model).answer(questions_of(self.valid))]
+        return [answer.text for answer in self.tool(model).results(questions_of(self.valid))]
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
         wrong = [

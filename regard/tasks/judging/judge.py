@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -99,12 +99,6 @@ class TextClassifier(Judge[str]):
     """
 
     source: OneText
-
-    @overload
-    def __call__(self, texts: str) -> Any: ...
-
-    @overload
-    def __call__(self, texts: Sequence[str]) -> list[Any]: ...
 
     def __call__(self, texts: str | Sequence[str]) -> Any:
         """The likeliest label of a text, or of each; an empty text has none, and gets an empty one."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.metrics.labels import LabelScore, LabelScores
+from regard.metrics.labels import LabelScores, label_table
 from regard.metrics.many_labels import ManyLabelScores
 from regard.page.records import ConfusionMatrix, Section, Table
 from regard.sides.base import Verdicts, shortened
@@ -26,15 +26,8 @@ def report(judge: Judge[Any], examples: Sequence[Any], verdicts: Verdicts) -> li
     if isinstance(scores, LabelScores):
         sections.insert(0, Section("What was taken for what", [taken(scores)]))
     if isinstance(scores, LabelScores | ManyLabelScores):
-        sections.insert(0, Section("Each label", [each_label(scores.labels, judge.source.plural)]))
+        sections.insert(0, Section("Each label", [label_table("label", scores.labels, judge.source.plural)]))
     return sections
-
-
-def each_label(scores: Sequence[LabelScore], plural: str) -> Table:
-    rows = [
-        [one.name, f"{one.precision:.3f}", f"{one.recall:.3f}", f"{one.f1:.3f}", f"{one.count:,}"] for one in scores
-    ]
-    return Table(["label", "precision", "recall", "F1", plural], rows)
 
 
 def taken(scores: LabelScores) -> ConfusionMatrix:

@@ -25,7 +25,7 @@ from regard.tasks.tool import Tool
 from regard.tasks.vectors.embedding import Embedder
 
 INSIDE = "##"  # begins a piece of WordPiece that goes on with the word before it
-BATCH_TOKENS = 1024  # that are read at once, padding included
+BATCH, BATCH_TOKENS = 32, 1024  # texts, and tokens with their padding, that are read at once
 SHOWN = 40  # letters by which a message names a text
 
 
@@ -70,7 +70,7 @@ class MaskFiller(Tool):
         self.words_in_pieces = tokenizer.kind == "wordpiece"
 
     def __call__(self, text: str, count: int = 5) -> Filled:
-        return self.fill([text], count)[0]
+        return self.results([text], count=count)[0]
 
     def results(
         self,
@@ -80,31 +80,31 @@ class MaskFiller(Tool):
         done: Done | None = None,
         count: int = 5,
     ) -> list[Filled]:
-        found = self.fill(inputs, count, batch or 32)
-        if done is not None:
-            done(len(found))
-        return found
+        """Of each text, with so many pieces for each mask; an empty text has no mask, and stays empty."""
+        texts = checked_texts(inputs)
+        filled = [text for text in texts if not is_blank(text)]
+        rows = [self.row(text) for text in filled]
+
+        def work(chosen: Sequence[int]) -> list[Filled]:
+            return self.fill([filled[i] for i in chosen], [rows[i] for i in chosen], count)
+
+        found = iter(self.in_order(by_tokens(rows, batch or BATCH, BATCH_TOKENS), work, done))
+        return [Filled(text, text, []) if is_blank(text) else next(found) for text in texts]
 
     @torch.no_grad()
-    def fill(self, texts: Sequence[str], count: int = 5, batch: int = 32) -> list[Filled]:
-        """Of each text, in their order; batches are made by length. An empty text has no mask, and stays empty."""
+    def fill(self, texts: Sequence[str], rows: Sequence[Sequence[int]], count: int) -> list[Filled]:
+        """Of a batch of texts with their tokens."""
         assert self.model.head is not None
         count = min(count, self.tokenizer.vocabulary - len(self.specials))
-        texts = checked_texts(texts)
-        found: list[Filled | None] = [Filled(text, text, []) if is_blank(text) else None for text in texts]
-        places = [place for place, one in enumerate(found) if one is None]
-        rows = {place: self.row(texts[place]) for place in places}
-        for some in by_tokens([rows[place] for place in places], batch, BATCH_TOKENS):
-            chosen = [places[i] for i in some]
-            tokens, keep = padded([self.tokenizer.framed(rows[i]) for i in chosen], self.device)
-            hidden = tokens.eq(self.mask)
-            segments = own_segments(self.model, self.tokenizer, tokens)
-            states = torch.split(self.model.expected(tokens, keep, hidden, segments), hidden.sum(1).tolist())
-            for i, line in zip(chosen, states, strict=True):
-                shares = self.model.head.logits(line).float().softmax(-1)
-                shares, best = shares.index_fill(-1, self.specials, -1.0).topk(count)
-                found[i] = self.filled(texts[i], best.tolist(), shares.tolist())
-        return [one for one in found if one is not None]
+        tokens, keep = padded([self.tokenizer.framed(row) for row in rows], self.device)
+        hidden = tokens.eq(self.mask)
+        segments = own_segments(self.model, self.tokenizer, tokens)
+        found, states = [], self.model.expected(tokens, keep, hidden, segments)
+        for text, line in zip(texts, torch.split(states, hidden.sum(1).tolist()), strict=True):
+            shares = self.model.head.logits(line).float().softmax(-1)
+            shares, best = shares.index_fill(-1, self.specials, -1.0).topk(count)
+            found.append(self.filled(text, best.tolist(), shares.tolist()))
+        return found
 
     def row(self, text: str) -> list[int]:
         """The tokens of a text with masks; it must have one, and be short enough to be read whole."""

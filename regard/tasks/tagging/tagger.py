@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.data.given import one_or_several, several
@@ -40,12 +42,8 @@ class TaggedWords(Result):
         found: dict[str, Any] = {"words": self.words, "tags": self.tags}
         if self.marked:
             found["entities"] = [
-                {
-                    "type": one.type,
-                    "text": " ".join(self.words[one.start : one.end]),
-                    "start": one.start,
-                    "end": one.end,
-                }
+                {"type": one.type, "text": " ".join(self.words[one.start : one.end])}
+                | {"start": one.start, "end": one.end}
                 for one in entities_in(self.tags)
             ]
         return found
@@ -96,20 +94,12 @@ class WordTagger(Tool):
         tags = self.tags(sentences, batch or 64, done)
         return [TaggedWords(list(words), found, marked) for words, found in zip(sentences, tags, strict=True)]
 
-    def tags(
-        self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None
-    ) -> list[list[str]]:
+    def tags(self, sentences: Sequence[Words], batch: int = 64, done: Done | None = None) -> list[list[str]]:
         """The tags of sentences that are split into words; `done` hears how many more are tagged."""
-        return [self.chosen(logits) for logits in self.scores(sentences, batch, done)]
+        found = self.scores(sentences, batch, done)
+        return [[self.names[i] for i in logits.argmax(-1).tolist()] for logits in found]
 
-    def chosen(self, logits: Tensor) -> list[str]:
-        """The likeliest tag of each word, by its logits (words, tags)."""
-        return [self.names[i] for i in logits.argmax(-1).tolist()]
-
-    @torch.no_grad()
-    def scores(
-        self, sentences: Sequence[Words], batch: int = 64, done: Callable[[int], None] | None = None
-    ) -> list[Tensor]:
+    def scores(self, sentences: Sequence[Words], batch: int = 64, done: Done | None = None) -> list[Tensor]:
         """The logits (words, tags) of each sentence, in their order; batches are made by length."""
         parts: list[Spelt] = []
         places: list[slice] = []  # of each sentence among the parts
@@ -118,17 +108,17 @@ class WordTagger(Tool):
             parts += self.fitting(words) if words else []
             places.append(slice(before, len(parts)))
         order = sorted(range(len(parts)), key=lambda i: len(parts[i].ids))
-        found: dict[int, Tensor] = {}
-        for start in range(0, len(order), batch):
-            chosen = order[start : start + batch]
-            rows = [self.tokenizer.framed(parts[i].ids) for i in chosen]
-            logits = told(self.model, self.tokenizer, *padded(rows, self.device)).float().cpu()
-            for i, row in zip(chosen, logits, strict=True):
-                found[i] = row[torch.tensor(parts[i].firsts) + len(self.tokenizer.around[0])]
-            if done is not None:
-                done(len(chosen))
-        none = torch.empty(0, len(self.names))
-        return [torch.cat([none, *(found[i] for i in range(len(parts))[place])]) for place in places]
+        batches = [order[start : start + batch] for start in range(0, len(order), batch)]
+        found = self.in_order(batches, lambda chosen: self.part_scores([parts[i] for i in chosen]), done)
+        none = np.empty((0, len(self.names)), dtype=np.float32)
+        return [torch.from_numpy(np.concatenate([none, *found[place]])) for place in places]
+
+    @torch.no_grad()
+    def part_scores(self, parts: Sequence[Spelt]) -> list[NDArray[np.float32]]:
+        """The logits (words, tags) of parts that the model can read, each at the first piece of a word."""
+        rows, before = [self.tokenizer.framed(part.ids) for part in parts], len(self.tokenizer.around[0])
+        logits = told(self.model, self.tokenizer, *padded(rows, self.device)).float().cpu().numpy()
+        return [row[np.array(part.firsts) + before] for part, row in zip(parts, logits, strict=True)]
 
     def subject(self) -> Subject:
         return Subject(self.model, self.tokenizer, labels=self.names, most=self.longest + FRAME, task="tag")

@@ -23,7 +23,7 @@ from regard.data.spelt import Spelt, spelt
 from regard.data.tagged import Tagged
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.metrics.entities import scheme_of
-from regard.metrics.labels import LabelScore
+from regard.metrics.labels import label_table
 from regard.metrics.tags import TagScores
 from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig, TokenLabeller
 from regard.models.padding import padded
@@ -191,8 +191,8 @@ class TaggingTask(Task[Tagging]):
         rows = [[word, right, given, str(count)] for (word, right, given), count in wrong.most_common(MISTAKES)]
         entities = [*scores.entities.labels(), scores.entities.overall()] if scores.entities else []
         return [
-            Section("Entities", [each(entities, "type", "entities")]),
-            Section("Scores by tag", [each(scores.tags, "tag", "validation words")]),
+            Section("Entities", [label_table("type", entities, "entities")]),
+            Section("Scores by tag", [label_table("tag", scores.tags, "validation words")]),
             Section("What it takes for something else", [Table(["word", "is", "taken for", "times"], rows)]),
             Section("How much each layer counts", self.mixed(findings.get("mix"))),
         ]
@@ -223,14 +223,6 @@ def judged(
     known = max(int((targets != IGNORED).sum()), 1)
     loss = F.cross_entropy(logits, targets, ignore_index=IGNORED, reduction="sum") / known
     return TagScores(tagger.names, right, logits.softmax(-1).numpy(), float(loss))
-
-
-def each(scores: Sequence[LabelScore], called: str, counted: str) -> Table:
-    rows = [
-        [one.name, *(f"{value:.3f}" for value in (one.precision, one.recall, one.f1)), f"{one.count:,}"]
-        for one in scores
-    ]
-    return Table([called, "precision", "recall", "F1", counted], rows)
 
 
 def check_tags(sentences: Iterable[Tagged], names: Sequence[str], asked: Evaluation) -> None:

@@ -8,16 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from regard.checkpoint import Run, RunError
 from regard.config import Config
 from regard.data.pairs import Pair, skipped
 from regard.decoding import Decoding
-from regard.metrics.seeds import bleu_of_seeds, difference
-from regard.metrics.translations import ScoresOfSeeds, TranslationScores, compare, score
+from regard.metrics.statistics import Contest, Interval, Resampling, bleu, sentence_counts
+from regard.metrics.translations import ScoresOfSeeds, TranslationScores, bleu_of, compare, score
 from regard.results import Scores
 from regard.tasks.base import Evaluation, rounded
 from regard.tasks.writing.alignment import error_rate
 from regard.tasks.writing.translator import Translator, chosen_search
+
+SeedTexts = Sequence[Sequence[str]]  # the translations of each seed
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def scores_of_seeds(asked: Evaluation, own: Any, beside: Beside, search: Decodin
     if beside.against:
         others = Run(beside.against).seeds() or [Run(beside.against)]
         theirs = of(others)
-        gap = difference({"own": bleu_of_seeds(found, references), "other": bleu_of_seeds(theirs, references)})
+        gap = difference_of_means(found, theirs, references)
         against = {
             "run": beside.against,
             "seeds": scored(others, theirs, references),
@@ -122,7 +126,16 @@ def scores_of_seeds(asked: Evaluation, own: Any, beside: Beside, search: Decodin
     return ScoresOfSeeds(scored(runs, found, references), len(pairs), against)
 
 
-def scored(runs: Sequence[Run], translations: Sequence[Sequence[str]], references: Sequence[str]) -> dict[str, Any]:
+def difference_of_means(found: SeedTexts, theirs: SeedTexts, references: Sequence[str]) -> Interval:
+    """By how much the mean BLEU of some seeds' translations is above that of others: over sentences and, where there
+    are several, over seeds. So models are compared, not ensembles."""
+    metric, draw = bleu_of(references), Resampling(len(references))
+    counts = [np.array([sentence_counts(one, references, metric) for one in some]) for some in (found, theirs)]
+    scores = dict(zip(("own", "other"), (draw(bleu, some) for some in counts), strict=True))  # of (S, N, 10)
+    return Contest(scores).differences()["own", "other"]
+
+
+def scored(runs: Sequence[Run], translations: SeedTexts, references: Sequence[str]) -> dict[str, Any]:
     """Each score of each run, their mean and standard deviation."""
     each = [score(found, references) for found in translations]
     result: dict[str, Any] = {"runs": [str(run.path) for run in runs]}
