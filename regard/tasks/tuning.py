@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
-from regard.config import ConfigError
+from regard.config import ConfigError, Size
 from regard.data.tokenizers import Tokenizer
-from regard.models import Classifier, Encoder, ModelConfig, TextModelConfig, TextReaderConfig
+from regard.models import Classifier, Encoder, ModelConfig, Tagger, TextModelConfig, TextReaderConfig
 from regard.nn.pooling import AttentionPooling, FirstToken, LastToken, Mean, PoolConfig
+from regard.tasks.base import TaskConfig
 
 RATE, WIDTH = 5e-5, 768  # the highest that BERT-base was tuned with: runs are short; narrower models take a higher one
 LONGEST = 256  # tokens of a text, unless told: twice as many take more than twice as long
@@ -46,12 +47,36 @@ def check_context(model: ModelConfig, context: int) -> None:
         )
 
 
-def beginning(reader: TextReaderConfig) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Fields of the task and of the training, for an encoder; other readers are tuned as they learn from nothing."""
-    if not isinstance(reader, Encoder):
-        return {}, {}
-    task = {"max_length": min(longest_of(reader) or LONGEST, LONGEST)}
-    return task, {"batch_tokens": 4096, **tuning(reader)}
+@dataclass(frozen=True)
+class OnReader(TaskConfig):
+    """A task whose model stands on a reader of texts of at most `max_length` tokens, which may be a trained one."""
+
+    max_length: Size = 256
+
+    def beginning(self, reader: TextReaderConfig) -> tuple[Fields, Fields]:
+        """For an encoder; other readers are tuned as they learn from nothing."""
+        if not isinstance(reader, Encoder):
+            return {}, {}
+        task = {"max_length": min(longest_of(reader) or LONGEST, LONGEST)}
+        return task, {"batch_tokens": 4096, **tuning(reader)}
+
+
+@dataclass(frozen=True)
+class OnTokens(OnReader):
+    """A task whose model says something of each token. `lacks` is what other models are told, and `frame` how many
+    special tokens stand around a text beside its `max_length`."""
+
+    preset: ClassVar[str] = "tagger"
+    lacks: ClassVar[str]
+    frame: ClassVar[int] = 0
+
+    def check_model(self, model: ModelConfig) -> None:
+        if not isinstance(model, Tagger):
+            raise ConfigError(f"model: one of kind {model.kind} {self.lacks}; take one of kind tagger")
+        check_length(model, self.max_length, self.frame)
+
+    def around(self, reader: TextReaderConfig) -> Tagger:
+        return Tagger(reader=reader, states_dropout=min(usual_dropout(reader), 0.2), init=reader.init)
 
 
 def tuning(model: TextModelConfig) -> dict[str, Any]:

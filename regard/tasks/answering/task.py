@@ -21,19 +21,19 @@ from regard.data.questions import Question
 from regard.data.store import HEADER
 from regard.data.tokenizers import Tokenizer
 from regard.metrics.answers import exact, judged_answers
-from regard.models import Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig
+from regard.models import Model, ModelConfig, TaggerModel
 from regard.page.records import Section, Table
 from regard.results import Scores
 from regard.tasks.answering.answerer import FRAME, Answerer, TextWindow, read_windows, threshold_of, windows
 from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
-from regard.tasks.tuning import beginning, check_length, usual_dropout
+from regard.tasks.tuning import OnTokens
 
 SAMPLES, MISTAKES = 5, 8
 BATCH, BATCH_TOKENS = 32, 1024  # windows and tokens at once, where nothing is learnt
 
 
 @dataclass(frozen=True)
-class Answering(TokenTask, kind="answer"):
+class Answering(OnTokens, TokenTask, kind="answer"):
     """Find the span of a text that answers a question, or that there is none.
 
     Texts that are too long are read in windows of `max_length` tokens, question included, each beginning `stride`
@@ -48,29 +48,17 @@ class Answering(TokenTask, kind="answer"):
         "loss": False,
     }
     purpose = "answer questions"
-    preset: ClassVar[str] = "tagger"
+    lacks = "finds no spans"
     usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=2e-3, warmup=50, max_steps=1500, validate_every=300)
 
     train: QuestionData = QuestionData()
     valid: QuestionData = QuestionData()
-    max_length: Size = 256
     stride: Size = 96
     validated: Size = 300
 
     def check(self) -> None:
         if self.max_length < 4 * FRAME:
             raise ConfigError(f"max_length {self.max_length} holds no question and text; it takes at least {4 * FRAME}")
-
-    def check_model(self, model: ModelConfig) -> None:
-        if not isinstance(model, Tagger):
-            raise ConfigError(f"model: one of kind {model.kind} finds no spans; take one of kind tagger")
-        check_length(model, self.max_length)
-
-    def around(self, reader: TextReaderConfig) -> Tagger:
-        return Tagger(reader=reader, states_dropout=min(usual_dropout(reader), 0.2), init=reader.init)
-
-    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        return beginning(reader)
 
     def open(self, folder: Path, say: Say) -> AnsweringTask:
         return AnsweringTask(self, folder, say)

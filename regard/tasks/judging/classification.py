@@ -18,7 +18,7 @@ from regard.sides.labels import find_many
 from regard.sides.text import FRAME
 from regard.tasks.judging.judge import TextClassifier
 from regard.tasks.judging.judging import Judging
-from regard.tasks.tuning import beginning, check_length
+from regard.tasks.tuning import check_length
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Classification(Judging, kind="classify"):
         check_length(model, self.max_length, FRAME if self.framed else 0)
 
     def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        task, training = beginning(reader)
+        task, training = super().beginning(reader)
         return ({**task, "framed": True, "batch_texts": 32}, training) if task else ({}, {})
 
     def reads(self, tokenizer: Tokenizer) -> OneText:

@@ -26,7 +26,7 @@ from regard.sides.label import ADVICE, say_unbalanced
 from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
 from regard.tasks.judging.judge import Judge, judged, read_rows
 from regard.tasks.judging.report import report
-from regard.tasks.tuning import pooling_the_start, usual_dropout, usual_pool
+from regard.tasks.tuning import OnReader, pooling_the_start, usual_dropout, usual_pool
 
 CHUNK = 2_000  # examples that are tokenized at once
 SAMPLES = 5
@@ -34,7 +34,7 @@ SHOWN = 240  # letters of a text in a sample; examples with shorter texts are ch
 
 
 @dataclass(frozen=True)
-class Judging(TokenTask):
+class Judging(OnReader, TokenTask):
     """What the tasks have in common whose model says one thing of each example. A task of this family says what goes in
     (`source`), how what comes out is named (`learn_names` and `outcome`), and the tool that judges (`judge`).
 
@@ -51,7 +51,6 @@ class Judging(TokenTask):
 
     train: Examples = Examples()
     valid: Examples = Examples()
-    max_length: Size = 256
     batch_texts: Size = 32
     balanced: bool = False
     forget: Rate = 0.0

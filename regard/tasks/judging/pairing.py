@@ -11,14 +11,14 @@ from regard.config import ConfigError
 from regard.data.columns import is_number
 from regard.data.examples import JudgedData
 from regard.data.files import DataError
-from regard.models import Classifier, ModelConfig, TextReaderConfig
+from regard.models import Classifier, ModelConfig
 from regard.sides import Label, Score, TwoTexts
 from regard.sides.label import find_labels
 from regard.sides.score import find_scale
 from regard.sides.two_texts import FRAME
 from regard.tasks.judging.judge import PairJudge
 from regard.tasks.judging.judging import Judging
-from regard.tasks.tuning import beginning, check_length
+from regard.tasks.tuning import check_length
 
 MANY = 50  # labels that are all numbers: they are taken for scores that were not called so
 
@@ -51,9 +51,6 @@ class Pairing(Judging, kind="pair"):
         if not isinstance(model, Classifier):
             raise ConfigError(f"model: one of kind {model.kind} judges no pairs; take one of kind classifier")
         check_length(model, self.max_length)
-
-    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        return beginning(reader)
 
     def learn_names(self, examples: Iterable[Any]) -> set[str] | Scale:
         pairs = list(examples)

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from regard.checkpoint import LABELS, Run, read_labels, write_labels
-from regard.config import ConfigError, Size, change
+from regard.config import Size, change
 from regard.data.batches import Batches
 from regard.data.examples import TaggedData
 from regard.data.files import DataError
@@ -25,14 +25,14 @@ from regard.data.tokenizers import Kind, Tokenizer
 from regard.metrics.entities import scheme_of
 from regard.metrics.labels import label_table
 from regard.metrics.tags import TagScores
-from regard.models import BiLMModel, Model, ModelConfig, Tagger, TaggerModel, TextReaderConfig, TokenLabeller
+from regard.models import BiLMModel, Model, ModelConfig, TaggerModel, TokenLabeller
 from regard.models.padding import padded
 from regard.page.records import BarChart, Card, Cards, Section, Table
 from regard.results import Scores
 from regard.sides.label import class_weights
-from regard.tasks.base import Done, Evaluation, Say, Task, TaskConfig, Validation, sample, usual
+from regard.tasks.base import Done, Evaluation, Say, Task, Validation, sample, usual
 from regard.tasks.tagging.tagger import FRAME, WordTagger, told, written
-from regard.tasks.tuning import beginning, check_length, usual_dropout
+from regard.tasks.tuning import OnTokens
 
 IGNORED = -100  # the label of a place that is not judged
 SAMPLES = 5
@@ -43,7 +43,7 @@ OF_ENTITIES = ("entity_f1", "entity_precision", "entity_recall")
 
 
 @dataclass(frozen=True)
-class Tagging(TaskConfig, kind="tag"):
+class Tagging(OnTokens, kind="tag"):
     """Tag the words of sentences. A word's tag is told at its first piece.
 
     Sentences of more than `max_length` tokens are dropped from training, and counted. Word pieces are the usual ones:
@@ -56,26 +56,15 @@ class Tagging(TaskConfig, kind="tag"):
         "loss": False,
     }
     purpose = "tag"
-    preset: ClassVar[str] = "tagger"
+    lacks = "gives words no tags, so it cannot learn to tag"
+    frame = FRAME
     usual: ClassVar[Mapping[str, Any]] = usual(1280, rate=4e-3, average=0.98, max_steps=600, validate_every=100)
 
     train: TaggedData = TaggedData()
     valid: TaggedData = TaggedData()
     tokenizer: Kind = "wordpiece"
     pieces: Size | None = None
-    max_length: Size = 256
     balanced: bool = False
-
-    def check_model(self, model: ModelConfig) -> None:
-        if not isinstance(model, Tagger):
-            raise ConfigError(f"model: one of kind {model.kind} gives words no tags, so it cannot learn to tag")
-        check_length(model, self.max_length, FRAME)
-
-    def around(self, reader: TextReaderConfig) -> Tagger:
-        return Tagger(reader=reader, states_dropout=min(usual_dropout(reader), 0.2), init=reader.init)
-
-    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        return beginning(reader)
 
     def open(self, folder: Path, say: Say) -> TaggingTask:
         return TaggingTask(self, folder, say)

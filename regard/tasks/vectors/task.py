@@ -29,7 +29,7 @@ from regard.results import Scores
 from regard.sides.base import Row
 from regard.sides.text import FRAME, framed_rows
 from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
-from regard.tasks.tuning import beginning, check_length
+from regard.tasks.tuning import OnReader, check_length
 from regard.tasks.vectors.embedding import SECTION, Embedder, load_embedder
 from regard.tasks.vectors.nearness import Nearness, match_loss, nearness, order_loss, right_ones, texts_of
 
@@ -43,7 +43,7 @@ OF_PLACES = ("mrr", "recall_at_1", "loss")
 
 
 @dataclass(frozen=True)
-class Relating(TokenTask, kind="similar"):
+class Relating(OnReader, TokenTask, kind="similar"):
     """Make vectors of texts whose cosines rank pairs: as their scores do, or what belongs together before all else.
 
     Of pairs with scores the `objective` is that cosines go from 0 for the lowest to 1 for the highest, by squared error
@@ -80,9 +80,6 @@ class Relating(TokenTask, kind="similar"):
 
     def around(self, reader: TextReaderConfig) -> ModelConfig:
         return reader
-
-    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        return beginning(reader)
 
     def following(self, run: Run) -> Mapping[str, Any]:
         """Texts become vectors as they did in that run, where it says how."""
