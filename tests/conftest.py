@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 
@@ -14,6 +15,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started behind a shell'
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from collections.abc import Callable
+from typing import Any
 
 import hypothesis
 import pytest
@@ -56,3 +58,10 @@ def regard(capsys: pytest.CaptureFixture[str]) -> Say:
         return code, captured.out, captured.err
 
     return run
+
+
+def answer(regard: Say, *words: object) -> Any:
+    """The JSON that a verb prints, which must succeed."""
+    code, out, err = regard(*words, "--json")
+    assert code == 0, err
+    return json.loads(out)

@@ -14,7 +14,7 @@ from regard.checkpoint import Run, read_tensors
 from regard.look import Look
 from regard.tasks.judging.judge import TextClassifier
 from regard.training.records import read_records
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.reviews import MODEL, TRAINING, VERDICTS, reviews, write_reviews
 
 PRESETS = ("classifier", "han-2016")
@@ -93,17 +93,14 @@ def test_the_command_line_classifies_texts_and_lines(home: Path, regard: Say, mo
     lines = "It is a weird one.\n\nIt is a lovely one.\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
     assert regard("classify", run)[1] == "odd\n\ngood\n"
-    code, out, _ = regard("classify", run, "--json", "It is a dull one.")
-    answer = json.loads(out)
-    assert answer["label"] == "bad"
-    assert set(answer["scores"]) == set(VERDICTS)
+    found = answer(regard, "classify", run, "It is a dull one.")
+    assert found["label"] == "bad"
+    assert set(found["scores"]) == set(VERDICTS)
 
 
 @every_run
 def test_evaluating_gives_accuracy_f1_each_class_and_the_confusion(home: Path, regard: Say, preset: str) -> None:
-    code, out, _ = regard("evaluate", home / preset, "--data", home / "test.tsv", "--json")
-    result = json.loads(out)
-    assert code == 0
+    result = answer(regard, "evaluate", home / preset, "--data", home / "test.tsv")
     assert result["texts"] == 60
     assert result["accuracy"] >= 0.95
     right = sum(row.get(label, 0) for label, row in result["confusion"].items())
@@ -113,7 +110,7 @@ def test_evaluating_gives_accuracy_f1_each_class_and_the_confusion(home: Path, r
     assert result["macro_f1"] == pytest.approx(sum(f1) / 3)
     low, high = result["intervals"]["matthews"]
     assert 0.9 < low <= result["matthews"] <= high <= 1
-    code, out, _ = regard("evaluate", home / preset, "--data", home / "test.tsv")
+    out = regard("evaluate", home / preset, "--data", home / "test.tsv")[1]
     assert "accuracy" in out
     assert "right ↓ found →" in out
 
@@ -132,15 +129,15 @@ def test_looking_from_the_command_line_writes_one_page_that_asks_for_nothing(
     assert (code, out.strip()) == (0, str(page))
     text = page.read_text(encoding="utf-8")
     assert "http" not in text.replace("http-equiv", "")
-    code, out, _ = regard("look", home / "classifier", "It is a dull one.", "--json")
-    look = json.loads(out)
+    look = answer(regard, "look", home / "classifier", "It is a dull one.")
     assert look["family"] == "classifier"
     assert look["verdicts"][0]["label"] == "bad"
     assert "pool.0.words" in look["arrays"]
 
 
 def test_switching_the_attention_off_says_what_it_changes(home: Path, regard: Say) -> None:
-    code, out, err = regard("look", home / "classifier", "It is a dull one.", "--without", "pool.0.words.0", "--json")
+    words = ("look", home / "classifier", "It is a dull one.", "--without", "pool.0.words.0", "--json")
+    code, out, err = regard(*words)
     look = json.loads(out)
     assert code == 0
     assert look["without"] == ["pool.0.words.0"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from regard.checkpoint import Run
 from regard.look import look, open_run
 from regard.tasks.writing.translation import load_translator
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.toy import LONGEST, Toy, meaning, sentences
 
 SMALL = "--tokenizer word --width 24 --hidden 32 --layers 1 --dropout 0".split()
@@ -48,17 +47,14 @@ def test_a_recurrent_translator_learns_and_is_looked_at(runs: dict[str, Path], p
 
 
 def test_bahdanaus_attention_aligns_words(runs: dict[str, Path], regard: Say, toy: Toy) -> None:
-    code, out, _ = regard("evaluate", runs["bahdanau-2015"], "--data", toy.file("test.jsonl"), "--json")
-    assert code == 0
-    assert json.loads(out)["alignment"]["error rate"] < 0.2
+    found = answer(regard, "evaluate", runs["bahdanau-2015"], "--data", toy.file("test.jsonl"))
+    assert found["alignment"]["error rate"] < 0.2
 
 
 def test_a_run_without_attention_has_no_alignment_and_says_so(runs: dict[str, Path], regard: Say, toy: Toy) -> None:
     run = runs["cho-2014"]
     assert "alignment" not in Run(run).read_config()
-    code, out, _ = regard("evaluate", run, "--data", toy.file("test.jsonl"), "--json")
-    assert code == 0
-    assert "alignment" not in json.loads(out)
+    assert "alignment" not in answer(regard, "evaluate", run, "--data", toy.file("test.jsonl"))
     code, _, err = regard("translate", run, "un deux", "--align")
     assert code == 2
     assert "no attention to its source" in err

@@ -21,7 +21,7 @@ from regard.decoding import Decoding
 from regard.models.padding import padded
 from regard.tasks.writing.translation import load_translator
 from regard.tasks.writing.translator import Translator
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.toy import LONGEST, MODEL, WORDS, Toy, diagonal, meaning, sentences, write_pairs
 
 
@@ -185,9 +185,7 @@ def test_a_batch_gives_the_translations_of_single_sentences(poor: Translator, be
 
 
 def test_an_evaluation_as_json_has_all_that_was_measured(regard: Say, toy: Toy) -> None:
-    code, out, _ = regard("evaluate", toy.good, "--data", toy.file("test.jsonl"), "--json", "--tokenised", "en")
-    assert code == 0
-    result = json.loads(out)
+    result = answer(regard, "evaluate", toy.good, "--data", toy.file("test.jsonl"), "--tokenised", "en")
     assert result.keys() == {
         *("scores", "by length", "search", "sentences", "sentences per second", "tokens per second", "alignment")
     }
@@ -351,9 +349,7 @@ def test_runs_translate_together(
     assert (code, err) == (0, "")
     assert out.splitlines() == both(texts, beam=3)
     assert both.reading is None
-    code, out, _ = regard("evaluate", toy.good, "--with", toy.poor, "--data", toy.file("test.tsv"), "--json")
-    assert code == 0
-    assert json.loads(out)["sentences"] == 60
+    assert answer(regard, "evaluate", toy.good, "--with", toy.poor, "--data", toy.file("test.tsv"))["sentences"] == 60
 
 
 def test_runs_that_cannot_translate_together_say_why(regard: Say, toy: Toy, tmp_path: Path) -> None:

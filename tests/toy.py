@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +72,15 @@ def train_toy(folder: Path) -> Toy:
         options = [*data, *MODEL, *TRAINING, "--max-length", str(LONGEST + 1), "--max-steps", steps]
         assert main(["train", "translate", "--run", str(folder / name), *options]) == 0
     return Toy(folder, folder / "good", folder / "poor")
+
+
+def cut_short(run: Path, copy: Path, *steps: int) -> Run:
+    """A copy of a run as it was before these steps were saved."""
+    cut = Run(copy)
+    shutil.copytree(run, copy)
+    for step in steps:
+        shutil.rmtree(cut.checkpoint(step))
+    return cut
 
 
 def losses(run: Run) -> list[tuple[int, float]]:

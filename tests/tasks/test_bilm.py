@@ -22,7 +22,7 @@ from regard.models import BiLM, BiLMModel, TaggerModel
 from regard.tasks.pretraining.bilm import BiLMObjective, neighbours, predicted
 from regard.training.initial import reader_of
 from regard.training.session import resume
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.tagged_toy import write_sentences, write_tagged
 from tests.toy import losses
 
@@ -77,9 +77,7 @@ def test_neighbours_of_a_padded_row() -> None:
 
 
 def test_a_bilm_learns_and_is_scored(folder: Path, regard: Say) -> None:
-    code, out, _ = regard("evaluate", folder / "bilm", "--data", folder / "held.txt", "--json")
-    result = json.loads(out)
-    assert code == 0
+    result = answer(regard, "evaluate", folder / "bilm", "--data", folder / "held.txt")
     assert result["perplexity"] < 10  # six words and the ends: chance alone is 8
     both = math.sqrt(result["forward perplexity"] * result["backward perplexity"])
     assert result["perplexity"] == pytest.approx(both)

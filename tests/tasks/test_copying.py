@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +15,8 @@ from regard.models import Turing
 from regard.tasks.made.copying import TEST, Copier, Copy, presented
 from regard.training.recipes import make_recipe
 from regard.zoo import get
-from tests.conftest import Say
-from tests.toy import losses
+from tests.conftest import Say, answer
+from tests.toy import cut_short, losses
 
 SMALL = "--longest 2 --bits 2 --slots 8 --slot-width 6 --hidden 24 --examples 2000 --validated 20".split()
 
@@ -80,9 +78,7 @@ def test_it_learns_and_gives_back_what_it_is_shown(run: Path) -> None:
 
 
 def test_evaluate_tells_wrong_bits_by_length(run: Path, regard: Say) -> None:
-    code, out, _ = regard("evaluate", run, "--json", "--count", 10)
-    assert code == 0
-    result = json.loads(out)
+    result = answer(regard, "evaluate", run, "--count", 10)
     assert result["sequences"] == 10
     rows = {row["length"]: row["bit error"] for row in result["by length"]}
     assert result["bit error"] == rows[4]
@@ -104,10 +100,7 @@ def test_the_report_shows_where_the_memory_is_written_and_read(run: Path) -> Non
 def test_a_resumed_run_equals_an_uninterrupted_one(run: Path, tmp_path: Path) -> None:
     from regard.training.session import resume
 
-    cut = Run(tmp_path / "cut")
-    shutil.copytree(run, cut.path)
-    for step in (200, 300):
-        shutil.rmtree(cut.checkpoint(step))
+    cut = cut_short(run, tmp_path / "cut", 200, 300)
     resume(cut)
     assert losses(cut) == losses(Run(run))
 

@@ -10,7 +10,7 @@ import pytest
 
 from regard.metrics.certainty import intervals
 from regard.metrics.entities import Entity, count_entities, entities_in, scheme_of
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.tagged_toy import SMALL
 
 
@@ -121,15 +121,13 @@ def test_entities_are_scored_while_training_and_in_the_report(folder: Path) -> N
 
 
 def test_entities_are_scored_and_told_by_the_command_line(folder: Path, regard: Say) -> None:
-    code, out, _ = regard("evaluate", folder / "run", "--data", folder / "names.conll", "--json")
-    result = json.loads(out)
-    assert (code, result["scheme"], result["entity_f1"], result["intervals"]["entity_f1"]) == (0, "BIO", 1, [1, 1])
+    result = answer(regard, "evaluate", folder / "run", "--data", folder / "names.conll")
+    assert (result["scheme"], result["entity_f1"], result["intervals"]["entity_f1"]) == ("BIO", 1, [1, 1])
     assert result["entities"]["PER"]["entities"] == 32
     assert result["entities"]["LOC"]["entities"] == 40
     out = regard("evaluate", folder / "run", "--data", folder / "names.conll")[1]
     assert "entities (BIO): F1 1.0000" in out
-    code, out, _ = regard("tag", folder / "run", "--json", "anna of rome sleeps in paris now")
-    assert json.loads(out)["entities"] == [
+    assert answer(regard, "tag", folder / "run", "anna of rome sleeps in paris now")["entities"] == [
         {"type": "PER", "text": "anna of rome", "start": 0, "end": 3},
         {"type": "LOC", "text": "paris", "start": 5, "end": 6},
     ]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +17,8 @@ from regard.data.labelled import Labelled
 from regard.tasks.made.episodes import TermWeights, by_class, divided
 from regard.tasks.made.fewshot import FewShots, finest
 from regard.training.recipes import make_recipe
-from tests.conftest import Say
-from tests.toy import losses
+from tests.conftest import Say, answer
+from tests.toy import cut_short, losses
 
 TOPICS = ["cat", "dog", "cow", "hen", "pig", "fox", "owl", "bee", "ant", "elk", "emu", "yak"]
 FRAMES = ["the {} runs", "a {} here", "see the {} now", "my {} sleeps", "that {} again", "one more {}"]
@@ -111,9 +109,7 @@ def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_evaluate_tells_accuracies_with_intervals_on_classes_that_were_held_out(run: Path, regard: Say) -> None:
-    code, out, _ = regard("evaluate", run, "--count", 50, "--json")
-    assert code == 0
-    result = json.loads(out)
+    result = answer(regard, "evaluate", run, "--count", 50)
     assert (result["ways"], result["shots"], result["episodes"]) == (2, 2, 50)
     assert len(result["classes"]) == 3
     assert result["accuracy"]["nearest centroid of TF-IDF, untrained"] == {"mean": 1.0, "within": 0.0}
@@ -131,9 +127,7 @@ def test_evaluate_tells_accuracies_with_intervals_on_classes_that_were_held_out(
 def test_a_resumed_run_equals_an_uninterrupted_one(run: Path, tmp_path: Path) -> None:
     from regard.training.session import resume
 
-    cut = Run(tmp_path / "cut")
-    shutil.copytree(run, cut.path)
-    shutil.rmtree(cut.checkpoint(40))
+    cut = cut_short(run, tmp_path / "cut", 40)
     resume(cut)
     assert losses(cut) == losses(Run(run))
 

@@ -22,7 +22,7 @@ from regard.models import TextWriter
 from regard.tasks.language.generator import Generator, chosen_drawing
 from regard.tasks.language.scoring import as_written, measure, sliding
 from regard.tasks.language.task import LanguageModelling
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.helpers import built, decoder
 from tests.toy import losses
 from tests.writers import write_writer
@@ -76,9 +76,8 @@ def test_it_learns_and_its_best_weights_score_what_the_run_says(
     records = [json.loads(line) for line in (runs[preset] / "metrics.jsonl").read_text().splitlines()]
     last = [record for record in records if record["event"] == "validation"][-1]
     assert last["metrics"]["bits_per_byte"] < 1.0  # a fair guess of two names is 0.13, of letters 4
-    code, out, _ = regard("evaluate", runs[preset], "--data", home / "valid.txt", "--json")
-    assert code == 0
-    scores = {name: one["score"] for name, one in json.loads(out)["scores"].items()}
+    found = answer(regard, "evaluate", runs[preset], "--data", home / "valid.txt")["scores"]
+    scores = {name: one["score"] for name, one in found.items()}
     assert {name: scores[name] for name in last["metrics"]} == pytest.approx(last["metrics"], rel=1e-5)
     assert scores["perplexity"] == pytest.approx(math.exp(scores["loss"]))
 
@@ -223,9 +222,8 @@ def test_models_with_other_vocabularies_compare_by_word_and_by_byte(tmp_path: Pa
         assert score.word_perplexity == pytest.approx(math.exp(score.nats / 32))
         assert math.log2(score.word_perplexity) * 32 == pytest.approx(score.bits_per_byte * score.size)
         words = ("evaluate", folder, "--data", tmp_path / "text.txt", "--stride", 5)
-        code, out, _ = regard(*words, "--json")
-        found = json.loads(out)
-        assert (code, found["stride"], found["words"]) == (0, 5, 32)
+        found = answer(regard, *words)
+        assert (found["stride"], found["words"]) == (5, 32)
         assert found["scores"]["word_perplexity"]["score"] == pytest.approx(score.word_perplexity)
         assert "stride 5" in found["scores"]["word_perplexity"]["signature"]
         assert "word perplexity" in regard(*words)[1]

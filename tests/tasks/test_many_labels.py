@@ -14,7 +14,7 @@ import torch.nn.functional as F
 import regard as library
 from regard.metrics.many_labels import ManyLabelScores, as_matrix, best_threshold
 from regard.sides import Labels
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.reviews import MODEL, TRAINING
 
 SAID = {"dear": "price", "cheap": "price", "slow": "service", "kind": "service", "cold": "food", "tasty": "food"}
@@ -62,12 +62,8 @@ def test_the_threshold_is_that_of_the_validation_texts(home: Path) -> None:
 
 
 def test_verbs_print_and_score_them(home: Path, regard: Say) -> None:
-    code, out, _ = regard("classify", home / "run", "it was cheap and slow today", "--json")
-    assert code == 0
-    assert json.loads(out)["labels"] == ["price", "service"]
-    code, out, _ = regard("evaluate", home / "run", "--data", home / "test.tsv", "--json")
-    result = json.loads(out)
-    assert code == 0
+    assert answer(regard, "classify", home / "run", "it was cheap and slow today")["labels"] == ["price", "service"]
+    result = answer(regard, "evaluate", home / "run", "--data", home / "test.tsv")
     assert result["micro_f1"] > 0.95
     assert result["intervals"]["macro_f1"][0] <= result["macro_f1"] <= result["intervals"]["macro_f1"][1]
     assert set(result["classes"]) == {"food", "price", "service"}

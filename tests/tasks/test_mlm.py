@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -20,9 +19,9 @@ from regard.tasks.pretraining.masking import IGNORED
 from regard.tasks.pretraining.mlm import MaskedWords
 from regard.training.session import resume
 from regard.zoo import get
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.documents import DOES, QUICK, TINY, write_texts
-from tests.toy import losses
+from tests.toy import cut_short, losses
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +56,7 @@ def test_hidden_words_are_found_from_those_around_them(folder: Path) -> None:
 
 @pytest.mark.parametrize("run", ["bert", "roberta"])
 def test_it_is_scored_on_any_text(folder: Path, regard: Say, run: str) -> None:
-    code, out, err = regard("evaluate", folder / run, "--data", folder / "held.txt", "--json")
-    result = json.loads(out)
-    assert code == 0, err
+    result = answer(regard, "evaluate", folder / run, "--data", folder / "held.txt")
     last = json.loads((folder / run / "metrics.jsonl").read_text().splitlines()[-2])["metrics"]
     assert {name: result[name] for name in last} == pytest.approx(last, rel=1e-3)  # all passages were validated
     assert result["passages"] > 20
@@ -98,9 +95,7 @@ def test_the_loss_is_the_mean_over_hidden_words_and_that_over_pairs(folder: Path
 
 
 def test_a_resumed_run_hides_the_same_words(folder: Path, tmp_path: Path) -> None:
-    cut = Run(tmp_path / "cut")
-    shutil.copytree(folder / "bert", cut.path)
-    shutil.rmtree(cut.checkpoint(160))
+    cut = cut_short(folder / "bert", tmp_path / "cut", 160)
     resume(cut)
     assert losses(cut) == losses(Run(folder / "bert"))
     before = read_tensors(Run(folder / "bert").checkpoint(160) / "model.safetensors")

@@ -20,7 +20,7 @@ from regard.data.judged import JudgedFile
 from regard.metrics.correlation import matthews, pearson, ranks, spearman
 from regard.sides.two_texts import cut_to
 from regard.tasks.judging.pairing import Pairing
-from tests.conftest import Say
+from tests.conftest import Say, answer
 
 ANSWERS = {"yes": "agree", "no": "differ"}
 WORTH = {"one": 1.0, "two": 2.0, "three": 3.5}
@@ -58,13 +58,10 @@ def test_labels_and_scores_are_learnt(home: Path) -> None:
 
 
 def test_it_is_scored(home: Path, regard: Say) -> None:
-    code, out, _ = regard("evaluate", home / "labels", "--data", home / "labels.valid.tsv", "--json")
-    result = json.loads(out)
-    assert code == 0
+    result = answer(regard, "evaluate", home / "labels", "--data", home / "labels.valid.tsv")
     assert result["matthews"] > 0.9
     assert result["accuracy"] > 0.95
-    code, out, _ = regard("evaluate", home / "scores", "--data", home / "scores.valid.tsv", "--json")
-    result = json.loads(out)
+    result = answer(regard, "evaluate", home / "scores", "--data", home / "scores.valid.tsv")
     assert result["pearson"] > 0.95
     assert result["spearman"] > 0.8  # ties of the right scores are broken at random
     assert "Pearson" in regard("evaluate", home / "scores", "--data", home / "scores.valid.tsv")[1]

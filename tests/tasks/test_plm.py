@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +20,11 @@ from regard.tasks.pretraining.plm import PermutedWords
 from regard.tasks.vectors.embedding import load_embedder
 from regard.training.session import resume
 from regard.zoo import get
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.documents import DOES, QUICK, TINY, write_texts
 from tests.tagged_toy import write_tagged
 from tests.tasks.test_answering import squad
-from tests.toy import losses
+from tests.toy import cut_short, losses
 
 SHORT = ["--context", "12", "--memory", "8"]
 TUNED = "--max-steps 60 --validate-every 60 --rate 0.005 --warmup 5".split()
@@ -62,9 +61,7 @@ def test_verbs_use_it(folder: Path, regard: Say) -> None:
     code, out, err = regard("fill", folder / "run", "--text", "The cat [MASK].")
     assert code == 0, err
     assert out.startswith("The cat ")
-    code, out, err = regard("embed", folder / "run", "--pool", "cls", "--json", "The cat purrs.")
-    assert code == 0, err
-    assert len(json.loads(out)["vector"]) == 32
+    assert len(answer(regard, "embed", folder / "run", "--pool", "cls", "The cat purrs.")["vector"]) == 32
     look = json.loads(regard("look", folder / "run", "The cat purrs.", "--json")[1])
     assert look["sides"]["text"]["tokens"][-2:] == ["</s>", "<s>"]
 
@@ -82,9 +79,7 @@ def test_texts_are_closed_by_end_and_start(folder: Path) -> None:
 
 
 def test_it_is_scored_on_any_text(folder: Path, regard: Say) -> None:
-    code, out, err = regard("evaluate", folder / "run", "--data", folder / "held.txt", "--json")
-    assert code == 0, err
-    result = json.loads(out)
+    result = answer(regard, "evaluate", folder / "run", "--data", folder / "held.txt")
     last = json.loads((folder / "run" / "metrics.jsonl").read_text().splitlines()[-2])["metrics"]
     assert {name: result[name] for name in last} == pytest.approx(last, rel=1e-3)  # all texts were validated
     assert "perplexity" in regard("evaluate", folder / "run", "--data", folder / "held.txt")[1]
@@ -132,9 +127,7 @@ def test_a_segment_sees_the_one_before_it_and_texts_that_ended_do_not_matter(fol
 
 
 def test_a_resumed_run_predicts_the_same_words(folder: Path, tmp_path: Path) -> None:
-    cut = Run(tmp_path / "cut")
-    shutil.copytree(folder / "run", cut.path)
-    shutil.rmtree(cut.checkpoint(240))
+    cut = cut_short(folder / "run", tmp_path / "cut", 240)
     resume(cut)
     assert losses(cut) == losses(Run(folder / "run"))
     before = read_tensors(Run(folder / "run").checkpoint(240) / "model.safetensors")

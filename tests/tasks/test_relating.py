@@ -19,7 +19,7 @@ from regard.models import EncoderModel
 from regard.tasks.vectors.embedding import Embedder, load_embedder
 from regard.tasks.vectors.nearness import match_loss, nearness, order_loss, right_ones, standing
 from regard.training.session import resume
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.documents import DOES, QUICK, TINY, write_texts
 from tests.toy import losses
 
@@ -83,9 +83,7 @@ def test_texts_with_high_scores_come_near(home: Path, regard: Say, run: str) -> 
     assert isinstance(embedder, Embedder)
     one, alike, other = embedder(["The old cat purrs.", "The small cat climbs.", "The old dog digs."])
     assert one @ alike > one @ other + 0.3
-    code, out, _ = regard("evaluate", home / run, "--data", home / "scored.valid.tsv", "--json")
-    result = json.loads(out)
-    assert code == 0
+    result = answer(regard, "evaluate", home / run, "--data", home / "scored.valid.tsv")
     assert result["spearman"] > 0.8
     assert result["intervals"]["pearson"][0] <= result["pearson"] <= result["intervals"]["pearson"][1]
     out = regard("evaluate", home / "scored", "--data", home / "scored.valid.tsv")[1]
@@ -94,9 +92,8 @@ def test_texts_with_high_scores_come_near(home: Path, regard: Say, run: str) -> 
 
 
 def test_texts_that_belong_together_find_each_other(home: Path, regard: Say, tmp_path: Path) -> None:
-    code, out, _ = regard("evaluate", home / "together", "--data", home / "together.valid.tsv", "--json")
-    result = json.loads(out)
-    assert (code, result["pairs"]) == (0, 30)
+    result = answer(regard, "evaluate", home / "together", "--data", home / "together.valid.tsv")
+    assert result["pairs"] == 30
     assert result["mrr"] > 0.9
     assert result["recall_at_1"] > 0.8
     (tmp_path / "lines.txt").write_text("".join(f"it {verb}\n" for verbs in DOES.values() for verb in verbs))

@@ -15,7 +15,7 @@ from regard.data.files import DataError
 from regard.data.store import Store
 from regard.metrics.summaries import SummaryScores
 from regard.tasks.writing.summary import Summariser, Summary
-from tests.conftest import Say
+from tests.conftest import Say, answer
 
 TOPICS = ("meeting", "invoice", "holiday")
 FILLER = ("dear all", "thank you", "please note", "as we said", "kind regards", "see below")
@@ -69,15 +69,11 @@ def test_summaries_stay_below_their_length(home: Path, regard: Say) -> None:
     summariser = library.load(home / "run")
     (found,) = summariser.results(["dear all it is the invoice"], min_length=5)
     assert len(summariser.tokenizer.encode([found.text])[0]) <= 5
-    code, out, _ = regard("summarise", home / "run", "it is the holiday", "--beam", 2, "--json")
-    assert code == 0
-    assert json.loads(out)["text"] == "about the holiday"
+    assert answer(regard, "summarise", home / "run", "it is the holiday", "--beam", 2)["text"] == "about the holiday"
 
 
 def test_it_is_scored_by_rouge(home: Path, regard: Say) -> None:
-    code, out, _ = regard("evaluate", home / "run", "--data", home / "valid.jsonl", "--beam", 1, "--json")
-    result = json.loads(out)
-    assert code == 0
+    result = answer(regard, "evaluate", home / "run", "--data", home / "valid.jsonl", "--beam", 1)
     assert result["rouge_l"] > 0.9
     assert result["texts"] == 30
     scores = library.evaluate(home / "run", home / "valid.jsonl", beam=1)

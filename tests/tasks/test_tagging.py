@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import sys
 from collections import Counter
@@ -24,7 +23,7 @@ from regard.data.tokenizers import Kind, Tokenizer
 from regard.tasks.tagging.tagger import WordTagger
 from regard.tasks.tagging.task import Tagging
 from regard.training.session import resume
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.tagged_toy import SMALL, tagged, write_tagged
 from tests.toy import losses
 
@@ -62,9 +61,7 @@ def test_a_tagger_learns_tags_that_the_next_word_tells(folder: Path) -> None:
 
 
 def test_it_is_scored_by_tag(folder: Path, regard: Say) -> None:
-    code, out, _ = regard("evaluate", folder / "run", "--data", folder / "test.tsv", "--json")
-    result = json.loads(out)
-    assert code == 0
+    result = answer(regard, "evaluate", folder / "run", "--data", folder / "test.tsv")
     assert result["accuracy"] > 0.97
     assert set(result["tags"]) == {"UP", "DOWN", "LAST"}
     assert result["words"] == sum(one["words"] for one in result["tags"].values())
@@ -79,8 +76,7 @@ def test_it_is_scored_by_tag(folder: Path, regard: Say) -> None:
 
 def test_the_command_tags_arguments_and_lines(folder: Path, regard: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     assert regard("tag", folder / "run", "deux un", "six")[:2] == (0, "deux/UP un/LAST\nsix/LAST\n")
-    code, out, _ = regard("tag", folder / "run", "--json", "deux un")
-    assert json.loads(out) == {"words": ["deux", "un"], "tags": ["UP", "LAST"]}
+    assert answer(regard, "tag", folder / "run", "deux un") == {"words": ["deux", "un"], "tags": ["UP", "LAST"]}
     for more, words in (([], ["un-six", "l'", "un"]), (["--words"], ["un-six", "l'un"])):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"deux un\n\nun-six l'un\n")))
         code, out, _ = regard("tag", folder / "run", *more)

@@ -20,7 +20,7 @@ from regard.training.initial import Initial, depths, slow_down
 from regard.training.optimisers import AdamW, MuonAndAdamW
 from regard.training.session import resume
 from regard.zoo import get
-from tests.conftest import Say
+from tests.conftest import Say, answer
 from tests.documents import DOES, QUICK, TINY, write_texts
 from tests.tagged_toy import write_tagged
 from tests.toy import Toy
@@ -73,8 +73,7 @@ def test_a_classifier_reads_between_start_and_end(folder: Path, tmp_path: Path, 
         words = [None if i is None else look.sides["text"].words[i] for i in look.sides["text"].word_of]
         assert (words[0], words[-1]) == (None, None)
         assert {"We", "cat"} <= set(words)
-        code, out, _ = regard("evaluate", run, "--data", folder / "valid.tsv", "--json")
-        assert json.loads(out)["accuracy"] > 0.9
+        assert answer(regard, "evaluate", run, "--data", folder / "valid.tsv")["accuracy"] > 0.9
 
 
 def test_the_pooled_vector_that_was_trained_is_taken_where_it_is_asked_for(
