@@ -83,13 +83,15 @@ class GenerateOptions:
     search: Decoding
     options: argparse.Namespace
 
-    def whole(self, prompts: list[str], stopped: Callable[[], bool] | None = None) -> list[list[Continuation]]:
-        asked = self.options
-        return self.writer.continued(prompts, asked.tokens, self.search, asked.stop, asked.long, say, stopped)
+    def whole(self, prompts: list[str], stopped: Callable[[], bool]) -> list[list[Continuation]]:
+        return self.writer.continued(prompts, **self.asked(), stopped=stopped)
 
     def pieces(self, prompt: str, stopped: Callable[[], bool]) -> Iterator[Piece]:
-        asked = self.options
-        return self.writer.write([prompt], asked.tokens, self.search, asked.stop, asked.long, say, stopped)
+        return self.writer.write([prompt], **self.asked(), stopped=stopped)
+
+    def asked(self) -> dict[str, Any]:
+        given = {name: getattr(self.options, name) for name in ("tokens", "stop", "long")}
+        return {**given, "options": self.search, "say": say}
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:

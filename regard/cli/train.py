@@ -52,24 +52,23 @@ def add(verbs: Any) -> None:
         train.add_argument(f"--{name}-source", metavar="FILE", help="the source side of two parallel files")
         train.add_argument(f"--{name}-target", metavar="FILE", help="the target side of two parallel files")
     train.add_argument("--languages", metavar="en-fr", help="the languages of a named data set")
-    if OBJECTIVES:
-        pretrain = add_verb(
-            verbs,
-            "pretrain",
-            run,
-            help="train a model on plain text, for other tasks to begin from",
-            description="Train a model on text without labels, into a new run folder. `regard train TASK --from DIR` "
-            "begins from it. Progress goes to stderr.",
-            epilog="Any field of the recipe is an option: --context 256, --whole-words, --next-sentence, "
-            "--max-minutes 15.\n\n"
-            "examples:\n  regard pretrain mlm --train text.txt --run runs/bert\n"
-            "  regard pretrain mlm --data imdb --preset roberta-mini --tokenizer bpe --lower false --run runs/roberta\n"
-            "  regard train classify --train train.tsv --valid valid.tsv --from runs/bert --run runs/reviews\n"
-            "  regard pretrain plm --train text.txt --run runs/xlnet\n"
-            "  regard pretrain bilm --train text.txt --valid valid.txt --run runs/bilm\n"
-            "  regard train tag --train tags.tsv --valid valid.tsv --from runs/bilm --frozen --run runs/tagger\n",
-        )
-        add_options(pretrain, OBJECTIVES)
+    pretrain = add_verb(
+        verbs,
+        "pretrain",
+        run,
+        help="train a model on plain text, for other tasks to begin from",
+        description="Train a model on text without labels, into a new run folder. `regard train TASK --from DIR` "
+        "begins from it. Progress goes to stderr.",
+        epilog="Any field of the recipe is an option: --context 256, --whole-words, --next-sentence, "
+        "--max-minutes 15.\n\n"
+        "examples:\n  regard pretrain mlm --train text.txt --run runs/bert\n"
+        "  regard pretrain mlm --data imdb --preset roberta-mini --tokenizer bpe --lower false --run runs/roberta\n"
+        "  regard train classify --train train.tsv --valid valid.tsv --from runs/bert --run runs/reviews\n"
+        "  regard pretrain plm --train text.txt --run runs/xlnet\n"
+        "  regard pretrain bilm --train text.txt --valid valid.txt --run runs/bilm\n"
+        "  regard train tag --train tags.tsv --valid valid.tsv --from runs/bilm --frozen --run runs/tagger\n",
+    )
+    add_options(pretrain, OBJECTIVES)
 
 
 def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None:

@@ -64,11 +64,12 @@ class Tool:
         return Subject(self.model, self.tokenizer)
 
     def look(self, *texts: str, **options: Any) -> Look:
-        """See what the model attends to in a text, or in two; a notebook draws it.
+        """See what the model attends to in a text, in two that it reads as one, or in a text and what it writes instead
+        of its own; a notebook draws it.
 
         The options are those of `regard.look.look`.
         """
-        first, *others = texts
+        subject, (first, *others) = self.subject(), texts
         if others:
-            options["second"] = others[0]
-        return look(self.subject(), first, **options)
+            options["second" if subject.roles.two else "target"] = others[0]
+        return look(subject, first, **options)

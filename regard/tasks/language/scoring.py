@@ -29,14 +29,18 @@ ROWS = 512  # of which all log-probabilities are made at once
 
 
 @dataclass(frozen=True)
-class TextScore:
-    """What a text costs a model. `nats` are those of all tokens, `tokens` how many, `size` the bytes of the text, and
-    `words` how many white space parts; 0 where nobody counted."""
+class TextScore(Scores):
+    """What a text costs a model that reads it in windows of `context` tokens, which move on by a `stride`. `nats` are
+    those of all tokens, `tokens` how many, of which some are `unknown`, `size` the bytes of the text, and `words` how
+    many white space parts; 0 where nobody counted."""
 
     nats: float
     tokens: int
     size: int
+    context: int
+    stride: int
     words: int = 0
+    unknown: int = 0
 
     @property
     def loss(self) -> float:
@@ -61,16 +65,6 @@ class TextScore:
         found = {"bits_per_byte": self.bits_per_byte, "perplexity": self.perplexity, "loss": self.loss}
         return {**found, "word_perplexity": self.word_perplexity} if self.words else found
 
-
-@dataclass(frozen=True)
-class StreamScores(Scores):
-    """What a text costs a model that reads it in windows of `context` tokens, which move on by a `stride`."""
-
-    score: TextScore
-    context: int
-    stride: int
-    unknown: int
-
     @property
     def signature(self) -> str:
         """The exact way in which the figures were computed."""
@@ -78,23 +72,20 @@ class StreamScores(Scores):
         words = "words by white space, bytes of UTF-8"
         return f"context {self.context}, stride {self.stride}: every token once, {before}; {words}"
 
-    def metrics(self) -> dict[str, float]:
-        return self.score.metrics()
-
     def record(self) -> dict[str, Any]:
         return {
             "scores": {name: {"score": value, "signature": self.signature} for name, value in self.metrics().items()},
             "context": self.context,
             "stride": self.stride,
-            "tokens": self.score.tokens,
+            "tokens": self.tokens,
             "unknown tokens": self.unknown,
-            "bytes": self.score.size,
-            "words": self.score.words,
+            "bytes": self.size,
+            "words": self.words,
         }
 
     def table(self) -> str:
         lines = [f"{name.replace('_', ' '):<16}{value:.4f}" for name, value in self.metrics().items()]
-        sizes = f"{self.score.tokens:,} tokens, {self.score.words:,} words, {self.score.size:,} bytes"
+        sizes = f"{self.tokens:,} tokens, {self.words:,} words, {self.size:,} bytes"
         lines += [f"({self.signature})", sizes]
         if self.unknown:
             lines.append(f"{self.unknown:,} tokens are unknown: bits per byte do not say what they cost")
@@ -209,7 +200,7 @@ def measure(
         nats += float(model.head.total_loss(states[chosen], targets[chosen]))
         if done is not None:
             done(int(scored.sum()))
-    return TextScore(nats, len(ids), size, words)
+    return TextScore(nats, len(ids), size, context, chosen_stride(context, stride), words)
 
 
 @torch.no_grad()

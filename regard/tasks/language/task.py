@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
@@ -34,16 +34,7 @@ from regard.page.records import Card, Cards, Code, Section, ShadedText
 from regard.results import Scores
 from regard.tasks.base import Done, Evaluation, Say, Task, TaskConfig, Validation, sample
 from regard.tasks.language.generator import Generator
-from regard.tasks.language.scoring import (
-    StreamScores,
-    chosen_stride,
-    encoded,
-    measure,
-    reading,
-    shifted,
-    unknown,
-    words_in,
-)
+from regard.tasks.language.scoring import chosen_stride, encoded, measure, reading, shifted, unknown, words_in
 from regard.tasks.tuning import check_context
 
 SAMPLES, PROMPT, CONTINUED = 3, 24, 40  # how many; tokens of each
@@ -104,7 +95,7 @@ class LanguageModelling(TaskConfig, kind="lm"):
         def work(done: Done) -> Scores:
             start, end, words = writer.tokenizer.start, writer.tokenizer.end, words_in(documents)
             score = measure(writer.model, ids, size, writer.context, start, end, done, stride, words)
-            return StreamScores(score, writer.context, stride, unknown(writer.tokenizer, ids))
+            return replace(score, unknown=unknown(writer.tokenizer, ids))
 
         return asked.measured("tokens", len(ids), work, "tokens scored", len(ids))
 

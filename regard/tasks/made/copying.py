@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -245,8 +245,8 @@ def pictures(copier: Copier, example: Bits) -> Cards:
     used = np.flatnonzero(np.max([weights.max(0) for weights in maps.values()], axis=0) > USED)
     moments = ["start", *spelled(example).split(), "stop", *["?"] * len(example)]
     columns = [f"slot {slot}" for slot in used.tolist()]
-    return Cards([Card(title, matrix(moments, columns, weights[:, used], title)) for title, weights in maps.items()])
-
-
-def matrix(rows: Iterable[str], columns: Iterable[str], weights: NDArray[Any], title: str) -> WordMatrix:
-    return WordMatrix(list(rows), list(columns), weights.tolist(), label=title, cell_pixels=16)
+    drawn = {
+        title: WordMatrix(moments, columns, weights[:, used].tolist(), label=title, cell_pixels=16)
+        for title, weights in maps.items()
+    }
+    return Cards([Card(title, matrix) for title, matrix in drawn.items()])

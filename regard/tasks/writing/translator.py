@@ -17,8 +17,6 @@ from regard.decoding import Decoding, Hypothesis, translate
 from regard.decoding.parallel import even
 from regard.fast import pack, quicken
 from regard.look.alignment import Reading
-from regard.look.capture import look
-from regard.look.records import Look
 from regard.look.subject import Subject
 from regard.models import Ensemble, SourceWriter
 from regard.models.padding import padded
@@ -168,13 +166,6 @@ class Translator(Tool):
 
         pack(self.model, len(rows) * max(options.beam, options.nbest))  # here, so that all processes share it
         return self.in_order(batches, work, done, alone=options.sample)  # draws have an order
-
-    def look(self, text: str, target: str | None = None, **options: Any) -> Look:  # type: ignore[override]
-        """See what the model attends to as it translates a text, or writes the given target; a notebook draws it.
-
-        The options are those of `regard.look.look`.
-        """
-        return look(self.subject(), text, target, **options)
 
     def subject(self) -> Subject:
         return Subject(self.model, self.tokenizer, self.reading, most=self.longest + 1)
