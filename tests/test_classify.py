@@ -16,6 +16,7 @@ from regard.tasks.judging.judge import TextClassifier
 from regard.training.records import read_records
 from tests.conftest import Say, answer
 from tests.reviews import MODEL, TRAINING, VERDICTS, reviews, write_reviews
+from tests.toy import perform
 
 PRESETS = ("classifier", "han-2016")
 every_run = pytest.mark.parametrize("preset", PRESETS)
@@ -24,15 +25,13 @@ every_run = pytest.mark.parametrize("preset", PRESETS)
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with train.tsv, valid.tsv and test.tsv, and a run of each preset."""
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("reviews")
     for seed, (name, count) in enumerate((("train", 300), ("valid", 60), ("test", 60))):
         write_reviews(folder / f"{name}.tsv", count, seed)
     data = ["--train", str(folder / "train.tsv"), "--valid", str(folder / "valid.tsv")]
     for preset in PRESETS:
         words = ["train", "classify", "--preset", preset, "--run", str(folder / preset), *data, *MODEL, *TRAINING]
-        assert main(words) == 0
+        perform(*words)
     return folder
 
 

@@ -163,9 +163,9 @@ def test_several_texts_are_named_one_after_the_other() -> None:
 
     from regard.cli.train import named_data
 
-    given = Namespace(train=["a.txt", "more"], valid=None, data=None)
-    assert named_data(given, "train", None) == {"file": "a.txt,more"}
-    assert named_data(given, "valid", None) == {}
+    given = Namespace(train=["a.txt", "more"], valid=None, data=None, columns=None)
+    assert named_data(given, "train") == {"file": "a.txt,more"}
+    assert named_data(given, "valid") == {}
 
 
 def test_the_demo_names_the_command_as_it_can_be_typed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from regard.checkpoint import Run
 from regard.look import look, open_run
 from regard.tasks.writing.translation import load_translator
 from tests.conftest import Say, answer
-from tests.toy import LONGEST, Toy, meaning, sentences
+from tests.toy import LONGEST, Toy, meaning, perform, sentences
 
 SMALL = "--tokenizer word --width 24 --hidden 32 --layers 1 --dropout 0".split()
 TRAINING = "--batch-tokens 300 --optimiser adamw --rate 0.01 --warmup 10 --validate-every 150 --max-steps 300".split()
@@ -18,16 +18,11 @@ TRAINING = "--batch-tokens 300 --optimiser adamw --rate 0.01 --warmup 10 --valid
 
 @pytest.fixture(scope="module")
 def runs(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("recurrent")
     data = ["--train", str(toy.file("train.tsv")), "--valid", str(toy.file("valid.jsonl"))]
     for preset in ("bahdanau-2015", "luong-2015-local-p", "cho-2014"):
         shape = [*SMALL, "--source-vocabulary", "null", "--max-length", str(LONGEST + 1)]
-        assert (
-            main(["train", "translate", "--preset", preset, "--run", str(folder / preset), *data, *shape, *TRAINING])
-            == 0
-        )
+        perform("train", "translate", "--preset", preset, "--run", folder / preset, *data, *shape, *TRAINING)
     return {path.name: path for path in folder.iterdir()}
 
 

@@ -60,17 +60,22 @@ class Toy:
         return self.folder / name
 
 
-def train_toy(folder: Path) -> Toy:
+def perform(*words: object) -> None:
+    """Run a verb in this process; it must succeed."""
     from regard.cli import main
 
+    assert main([str(word) for word in words]) == 0
+
+
+def train_toy(folder: Path) -> Toy:
     write_pairs(folder / "train.tsv", 1000, 0)
     write_pairs(folder / "valid.jsonl", 40, 1)
     for name in ("test.tsv", "test.jsonl"):
         write_pairs(folder / name, 60, 2)
-    data = ["--train", str(folder / "train.tsv"), "--valid", str(folder / "valid.jsonl")]
+    data = ["--train", folder / "train.tsv", "--valid", folder / "valid.jsonl"]
     for name, steps in (("good", "300"), ("poor", "30")):
-        options = [*data, *MODEL, *TRAINING, "--max-length", str(LONGEST + 1), "--max-steps", steps]
-        assert main(["train", "translate", "--run", str(folder / name), *options]) == 0
+        options = [*data, *MODEL, *TRAINING, "--max-length", LONGEST + 1, "--max-steps", steps]
+        perform("train", "translate", "--run", folder / name, *options)
     return Toy(folder, folder / "good", folder / "poor")
 
 

@@ -82,7 +82,7 @@ def read_pairs(options: argparse.Namespace) -> list[Pair]:
     from regard.data.examples import PairData
     from regard.data.pairs import say_skipped
 
-    columns = tuple(options.columns.split(",")) if options.columns else None
+    columns = tuple(options.columns) if options.columns else None
     others = {name: value for name in ("source", "target") if (value := getattr(options, name))}
     source = PairData().like(options.data, columns, options.languages, options.split, options.count, **others).pairs()
     pairs = list(source)

@@ -10,7 +10,7 @@ from regard.cli.options import add_data, add_precision, add_verb, add_with, posi
 from regard.cli.progress import say
 from regard.errors import Error
 
-NAMED = ("source", "target", "languages", "split", "count", "batch", "int8")
+NAMED = ("source", "target", "columns", "languages", "split", "count", "batch", "int8")
 OF_TRANSLATORS = ("tokenised", "against", "with", "each")
 PAIRS_ALONE = ("source", "target", *OF_TRANSLATORS)
 
@@ -71,6 +71,5 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     if "with" in asked:
         asked["with"] = tuple(asked["with"])
     named = {name: getattr(options, name) for name in NAMED}
-    columns = options.columns.split(",") if options.columns else None
-    scores = evaluate(options.run, options.data, columns=columns, say=say, **named, **asked, **read_changes(rest))
+    scores = evaluate(options.run, options.data, say=say, **named, **asked, **read_changes(rest))
     print(json.dumps(scores.record(), indent=2, ensure_ascii=False) if options.json else scores)

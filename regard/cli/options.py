@@ -84,12 +84,17 @@ def add_with(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def add_columns(verb: argparse.ArgumentParser) -> None:
+    about = "which columns to read: names, or numbers from 1 in TSV"
+    verb.add_argument("--columns", metavar="A,B", type=lambda text: text.split(",") if text else None, help=about)
+
+
 def add_data(verb: argparse.ArgumentParser, called: str, split: str) -> None:
     """Where the examples of a verb come from, as they are called there."""
     verb.add_argument("--data", metavar="FILE|NAME", help=f"a file of {called}, or a named data set")
     verb.add_argument("--source", metavar="FILE", help="the source side of two parallel files")
     verb.add_argument("--target", metavar="FILE", help="the target side of two parallel files")
-    verb.add_argument("--columns", metavar="A,B", help="which columns to read: names, or numbers from 1 in TSV")
+    add_columns(verb)
     verb.add_argument(
         "--languages", metavar="en-fr", help="the languages of a named data set, or which of its labels to take"
     )

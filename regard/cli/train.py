@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.cli.options import add_verb, positive, read_changes
+from regard.cli.options import add_columns, add_verb, positive, read_changes
 from regard.errors import Error
 from regard.tasks import OBJECTIVES, TASKS
 
@@ -107,7 +107,7 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
         forms = f"{purpose} examples: TSV, JSONL, CSV or plain text, also .gz; several files and folders of plain text"
         verb.add_argument(f"--{name}", metavar="FILE", nargs="+", action="extend", help=forms)
     verb.add_argument("--data", metavar="NAME", help="a named data set instead of files (`regard list data`)")
-    verb.add_argument("--columns", metavar="A,B", help="which columns to read: names, or numbers from 1 in TSV")
+    add_columns(verb)
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
@@ -210,8 +210,7 @@ def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
 
 def data_of(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The fields of the task's data that the options name, by part."""
-    columns = options.columns.split(",") if options.columns else None
-    return {name: fields for name in FILES if (fields := named_data(options, name, columns))}
+    return {name: fields for name in FILES if (fields := named_data(options, name))}
 
 
 def written(name: str) -> str:
@@ -246,7 +245,7 @@ def rates_table(recipe: Recipe, steps: int) -> str:
     return "\n".join(["     rate      loss", *rows, f"advised: {options}"])
 
 
-def named_data(options: argparse.Namespace, name: str, columns: list[str] | None) -> dict[str, Any]:
+def named_data(options: argparse.Namespace, name: str) -> dict[str, Any]:
     """The fields of the task's data that the options name."""
     given = {part: getattr(options, f"{name}_{part}", None) for part in ("source", "target")}
     files = getattr(options, name)
@@ -257,6 +256,5 @@ def named_data(options: argparse.Namespace, name: str, columns: list[str] | None
         raise Error(f"--languages {languages} are those of a named data set: give --data, or leave it out")
     if options.data and not any(data.values()):
         data |= {"name": options.data, "languages": languages, "split": name}
-    if columns:
-        data["columns"] = columns
+    data["columns"] = options.columns
     return {key: value for key, value in data.items() if value is not None}

@@ -6,17 +6,25 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import torch
+from torch import Tensor
 
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
 from regard.look.capture import look
 from regard.look.records import Look
 from regard.look.subject import Subject
+from regard.models import Model
 from regard.nn.call.watch import observed
 from regard.results import Result
 from regard.tasks.base import Done, Say
 
 R = TypeVar("R")
+
+
+def logits_of(model: Model, tokens: Tensor, keep: Tensor | None, segments: Tensor | None) -> Tensor:
+    """What a model that gives labels makes of a batch; only some are told of segments."""
+    logits: Tensor = model(tokens, keep) if segments is None else model(tokens, keep, segments)
+    return logits
 
 
 class Tool:

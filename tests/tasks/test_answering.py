@@ -26,6 +26,7 @@ from regard.tasks.answering.task import span_in
 from regard.zoo import get
 from tests.conftest import Say, answer
 from tests.helpers import built
+from tests.toy import perform
 
 PLACES = ("rome", "paris", "oslo", "lima", "cairo")
 
@@ -49,14 +50,12 @@ def squad(path: Path, count: int, seed: int) -> Path:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("answers")
     files = [str(squad(folder / f"{name}.json", count, count)) for name, count in (("train", 150), ("valid", 30))]
     model = "--width 24 --hidden 24 --dropout 0 --states-dropout 0 --tokenizer word".split()
     steps = "--rate 0.01 --warmup 5 --max-steps 100 --validate-every 50 --max-length 40 --stride 8".split()
     words = ["train", "answer", "--train", files[0], "--valid", files[1], "--run", str(folder / "run"), *model, *steps]
-    assert main(words) == 0
+    perform(*words)
     return folder
 
 

@@ -24,7 +24,7 @@ from regard.training.initial import reader_of
 from regard.training.session import resume
 from tests.conftest import Say, answer
 from tests.tagged_toy import write_sentences, write_tagged
-from tests.toy import losses
+from tests.toy import losses, perform
 
 SHORT = ["--max-steps", "40", "--validate-every", "10", "--keep-checkpoints", "9", "--optimiser", "adamw"]
 
@@ -32,8 +32,6 @@ SHORT = ["--max-steps", "40", "--validate-every", "10", "--keep-checkpoints", "9
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files of text and of tagged sentences, and a biLM that read the text."""
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("bilm")
     write_sentences(folder / "text.txt", 300, 3)
     write_sentences(folder / "held.txt", 30, 4)
@@ -42,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small = "--width 24 --hidden 32 --dropout 0 --optimiser adamw --rate 0.01 --batch-tokens 400".split()
     files = ["--train", str(folder / "text.txt"), "--valid", str(folder / "held.txt")]
     run = ["pretrain", "bilm", "--run", str(folder / "bilm"), *files, *small]
-    assert main([*run, "--max-steps", "60", "--validate-every", "30"]) == 0
+    perform(*run, "--max-steps", "60", "--validate-every", "30")
     return folder
 
 

@@ -16,7 +16,7 @@ from regard.tasks.made.copying import TEST, Copier, Copy, presented
 from regard.training.recipes import make_recipe
 from regard.zoo import get
 from tests.conftest import Say, answer
-from tests.toy import cut_short, losses
+from tests.toy import cut_short, losses, perform
 
 SMALL = "--longest 2 --bits 2 --slots 8 --slot-width 6 --hidden 24 --examples 2000 --validated 20".split()
 
@@ -57,12 +57,10 @@ def test_lengths_in_one_batch_do_not_disturb_each_other() -> None:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("copy") / "run"
     training = "--max-steps 300 --validate-every 100 --rate 0.01 --batch-tokens 150 --keep-checkpoints 9".split()
     training += ["--metric", "bit_error_trained"]
-    assert main(["train", "copy", "--run", str(folder), *SMALL, *training]) == 0
+    perform("train", "copy", "--run", folder, *SMALL, *training)
     return folder
 
 

@@ -12,6 +12,7 @@ from regard.metrics.certainty import intervals
 from regard.metrics.entities import Entity, count_entities, entities_in, scheme_of
 from tests.conftest import Say, answer
 from tests.tagged_toy import SMALL
+from tests.toy import perform
 
 
 @pytest.mark.parametrize(
@@ -101,15 +102,13 @@ NAMES = "the/O big/O king/O anna/B-PER of/I-PER rome/I-PER sleeps/O in/O paris/B
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that learnt names, from CoNLL's form."""
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("names")
     pairs = [word.split("/") for word in NAMES.split()]
     sentences = ["".join(f"{word} x {tag}\n" for word, tag in pairs[start:]) for start in (0, 1, 2, 3, 6)]
     (folder / "names.conll").write_text("-DOCSTART- -X- O\n\n" + "\n".join(sentences * 8))
     files = ["--train", str(folder / "names.conll"), "--valid", str(folder / "names.conll")]
     steps = ["--metric", "entity_f1", "--max-steps", "60", "--validate-every", "30"]
-    assert main(["train", "tag", "--run", str(folder / "run"), *files, *SMALL, *steps]) == 0
+    perform("train", "tag", "--run", folder / "run", *files, *SMALL, *steps)
     return folder
 
 

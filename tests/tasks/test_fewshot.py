@@ -18,7 +18,7 @@ from regard.tasks.made.episodes import TermWeights, by_class, divided
 from regard.tasks.made.fewshot import FewShots, finest
 from regard.training.recipes import make_recipe
 from tests.conftest import Say, answer
-from tests.toy import cut_short, losses
+from tests.toy import cut_short, losses, perform
 
 TOPICS = ["cat", "dog", "cow", "hen", "pig", "fox", "owl", "bee", "ant", "elk", "emu", "yak"]
 FRAMES = ["the {} runs", "a {} here", "see the {} now", "my {} sleeps", "that {} again", "one more {}"]
@@ -99,12 +99,10 @@ def test_a_model_without_a_learner_is_refused(data: Path) -> None:
 
 @pytest.fixture(scope="module")
 def run(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("few") / "run"
     options = "--ways 2 --shots 2 --tested 3 --validated 3 --judged 30 --width 16 --hidden 12 --filters 8".split()
     options += "--max-steps 40 --validate-every 20 --batch-tokens 60 --rate 0.005 --keep-checkpoints 9".split()
-    assert main(["train", "fewshot", "--train", str(data), "--run", str(folder), *options]) == 0
+    perform("train", "fewshot", "--train", data, "--run", folder, *options)
     return folder
 
 
@@ -149,12 +147,10 @@ def test_the_report_shows_which_examples_are_looked_at(run: Path) -> None:
 @pytest.mark.parametrize("preset", ["prototypical-2017", "snail-small"])
 def test_learners_tell_new_words_apart(preset: str, data: Path, tmp_path: Path) -> None:
     """The words of the test classes are unknown to the word tokenizer; characters are not."""
-    from regard.cli import main
-
     options = "--ways 2 --shots 2 --tested 3 --validated 3 --judged 60 --tokenizer char --width 16 --hidden 16".split()
     options += "--max-steps 80 --validate-every 80 --batch-tokens 120 --rate 0.01 --model.reader.dropout 0".split()
     folder = tmp_path / "run"
-    assert main(["train", "fewshot", "--train", str(data), "--preset", preset, "--run", str(folder), *options]) == 0
+    perform("train", "fewshot", "--train", data, "--preset", preset, "--run", folder, *options)
     task = config(data).open(folder, print)
     right, _ = task.verdicts(library.load(folder).model, task.episodes("test", 100))
     assert right["accuracy"].mean() > 0.7

@@ -24,7 +24,7 @@ from regard.tasks.language.scoring import as_written, measure, sliding
 from regard.tasks.language.task import LanguageModelling
 from tests.conftest import Say, answer
 from tests.helpers import built, decoder
-from tests.toy import losses
+from tests.toy import losses, perform
 from tests.writers import write_writer
 
 NAMES = ("Ann", "Bob", "Carl", "Dora")
@@ -54,12 +54,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def runs(home: Path) -> dict[str, Path]:
     """A run of each kind of model."""
-    from regard.cli import main
-
     for preset, shape in SHAPES.items():
         words = ["train", "lm", "--preset", preset, "--train", home / "train.txt", "--valid", home / "valid.txt"]
         more = [*shape.split(), *TRAINING.split(), "--max-steps", 120, "--validate-every", 60]
-        assert main([str(word) for word in [*words, "--run", home / preset, *more]]) == 0
+        perform(*words, "--run", home / preset, *more)
     return {preset: home / preset for preset in SHAPES}
 
 

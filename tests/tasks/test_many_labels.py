@@ -16,6 +16,7 @@ from regard.metrics.many_labels import ManyLabelScores, as_matrix, best_threshol
 from regard.sides import Labels
 from tests.conftest import Say, answer
 from tests.reviews import MODEL, TRAINING
+from tests.toy import perform
 
 SAID = {"dear": "price", "cheap": "price", "slow": "service", "kind": "service", "cold": "food", "tasty": "food"}
 
@@ -32,15 +33,13 @@ def meals(count: int, seed: int) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("meals")
     for seed, (name, count) in enumerate((("train", 300), ("valid", 60), ("test", 60))):
         lines = [f"{text}\t{labels}\n" for text, labels in meals(count, seed)]
         (folder / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
     data = ["--train", str(folder / "train.tsv"), "--valid", str(folder / "valid.tsv")]
     words = ["train", "classify", "--many", "--run", str(folder / "run"), *data, *MODEL, *TRAINING[:-1], "200"]
-    assert main(words) == 0
+    perform(*words)
     return folder
 
 

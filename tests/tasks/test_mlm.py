@@ -21,14 +21,12 @@ from regard.training.session import resume
 from regard.zoo import get
 from tests.conftest import Say, answer
 from tests.documents import DOES, QUICK, TINY, write_texts
-from tests.toy import cut_short, losses
+from tests.toy import cut_short, losses, perform
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Texts, and a run of each way: bert with pairs, roberta without."""
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("mlm")
     write_texts(folder / "text.txt", 400, 0)
     write_texts(folder / "held.txt", 60, 1)
@@ -36,8 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     steps = ["--max-steps", "160", "--validate-every", "80", "--keep-checkpoints", "9"]
     bert = ["pretrain", "mlm", "--run", str(folder / "bert"), "--preset", "bert-mini", *files, *TINY, *QUICK, *steps]
     roberta = ["pretrain", "mlm", "--run", str(folder / "roberta"), "--preset", "roberta-mini", *files, *TINY, *QUICK]
-    assert main([*bert, "--next-sentence"]) == 0
-    assert main([*roberta, "--tokenizer", "bpe", "--pieces", "340", "--lower", "false", "--whole-words", *steps]) == 0
+    perform(*bert, "--next-sentence")
+    perform(*roberta, "--tokenizer", "bpe", "--pieces", "340", "--lower", "false", "--whole-words", *steps)
     return folder
 
 

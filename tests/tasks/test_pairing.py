@@ -21,6 +21,7 @@ from regard.metrics.correlation import matthews, pearson, ranks, spearman
 from regard.sides.two_texts import cut_to
 from regard.tasks.judging.pairing import Pairing
 from tests.conftest import Say, answer
+from tests.toy import perform
 
 ANSWERS = {"yes": "agree", "no": "differ"}
 WORTH = {"one": 1.0, "two": 2.0, "three": 3.5}
@@ -36,8 +37,6 @@ def pairs(count: int, seed: int, of: dict) -> list[tuple[str, str, str]]:  # typ
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("pairs")
     for name, of in (("labels", ANSWERS), ("scores", WORTH)):
         for part, count in (("train", 200), ("valid", 40)):
@@ -45,7 +44,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (folder / f"{name}.{part}.tsv").write_text("".join(lines))
         data = ["--train", str(folder / f"{name}.train.tsv"), "--valid", str(folder / f"{name}.valid.tsv")]
         more = ["--scored"] if name == "scores" else []
-        assert main(["train", "pair", "--run", str(folder / name), *data, *more, *MODEL, *TRAINING]) == 0
+        perform("train", "pair", "--run", folder / name, *data, *more, *MODEL, *TRAINING)
     return folder
 
 

@@ -24,7 +24,7 @@ from tests.conftest import Say, answer
 from tests.documents import DOES, QUICK, TINY, write_texts
 from tests.tagged_toy import write_tagged
 from tests.tasks.test_answering import squad
-from tests.toy import cut_short, losses
+from tests.toy import cut_short, losses, perform
 
 SHORT = ["--context", "12", "--memory", "8"]
 TUNED = "--max-steps 60 --validate-every 60 --rate 0.005 --warmup 5".split()
@@ -33,15 +33,13 @@ TUNED = "--max-steps 60 --validate-every 60 --rate 0.005 --warmup 5".split()
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Texts of about one animal each, longer than a segment, and a run."""
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("plm")
     write_texts(folder / "text.txt", 400, 0)
     write_texts(folder / "held.txt", 60, 1)
     files = ["--train", str(folder / "text.txt"), "--valid", str(folder / "held.txt")]
     steps = ["--max-steps", "240", "--validate-every", "120", "--keep-checkpoints", "9"]
     given = ["--run", str(folder / "run"), "--tokenizer", "wordpiece", "--lower", "true"]
-    assert main(["pretrain", "plm", *given, *files, *TINY, *QUICK, *steps, *SHORT]) == 0
+    perform("pretrain", "plm", *given, *files, *TINY, *QUICK, *steps, *SHORT)
     return folder
 
 

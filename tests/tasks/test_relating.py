@@ -21,7 +21,7 @@ from regard.tasks.vectors.nearness import match_loss, nearness, order_loss, righ
 from regard.training.session import resume
 from tests.conftest import Say, answer
 from tests.documents import DOES, QUICK, TINY, write_texts
-from tests.toy import losses
+from tests.toy import losses, perform
 
 MODEL = "--width 32 --layers 1 --heads 2 --hidden 64 --dropout 0 --weight-dropout 0 --pieces 80".split()
 STEPS = "--rate 0.005 --warmup 5 --max-steps 60 --validate-every 20 --keep-checkpoints 9 --batch-texts 16".split()
@@ -58,17 +58,15 @@ def write_together(path: Path, count: int, seed: int) -> Path:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files of both kinds, a run of each from nothing, and a pre-trained encoder."""
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("near")
     for name, write in (("scored", write_scored), ("together", write_together)):
         for part, count in (("train", 120), ("valid", 30)):
             write(folder / f"{name}.{part}.tsv", count, count)
-        assert main([*command(folder, name, folder / name), *MODEL]) == 0
-    assert main([*command(folder, "scored", folder / "ordered"), *MODEL, "--objective", "order"]) == 0
+        perform(*command(folder, name, folder / name), *MODEL)
+    perform(*command(folder, "scored", folder / "ordered"), *MODEL, "--objective", "order")
     write_texts(folder / "text.txt", 100, 0)
     words = ["pretrain", "mlm", "--train", str(folder / "text.txt"), "--run", str(folder / "bert"), *TINY, *QUICK]
-    assert main([*words, "--max-steps", "20", "--validate-every", "20"]) == 0
+    perform(*words, "--max-steps", "20", "--validate-every", "20")
     return folder
 
 

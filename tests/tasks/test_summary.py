@@ -16,6 +16,7 @@ from regard.data.store import Store
 from regard.metrics.summaries import SummaryScores
 from regard.tasks.writing.summary import Summariser, Summary
 from tests.conftest import Say, answer
+from tests.toy import perform
 
 TOPICS = ("meeting", "invoice", "holiday")
 FILLER = ("dear all", "thank you", "please note", "as we said", "kind regards", "see below")
@@ -33,14 +34,12 @@ def mail(draw: random.Random) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from regard.cli import main
-
     folder, draw = tmp_path_factory.mktemp("mails"), random.Random(0)
     for name, count in (("train", 200), ("valid", 30)):
         rows = [json.dumps(dict(zip(("body", "subject"), mail(draw), strict=True))) + "\n" for _ in range(count)]
         (folder / f"{name}.jsonl").write_text("".join(rows), encoding="utf-8")
     data = ["--train", str(folder / "train.jsonl"), "--valid", str(folder / "valid.jsonl")]
-    assert main(["train", "summarise", "--run", str(folder / "run"), *data, *MODEL, *LENGTHS, *TRAINING]) == 0
+    perform("train", "summarise", "--run", folder / "run", *data, *MODEL, *LENGTHS, *TRAINING)
     return folder
 
 

@@ -25,7 +25,7 @@ from regard.tasks.tagging.task import Tagging
 from regard.training.session import resume
 from tests.conftest import Say, answer
 from tests.tagged_toy import SMALL, tagged, write_tagged
-from tests.toy import losses
+from tests.toy import losses, perform
 
 SHORT = ["--max-steps", "40", "--validate-every", "10", "--keep-checkpoints", "9"]
 
@@ -33,14 +33,12 @@ SHORT = ["--max-steps", "40", "--validate-every", "10", "--keep-checkpoints", "9
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files, and a run that learnt them."""
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("tagged")
     write_tagged(folder / "train.tsv", 500, 0)
     write_tagged(folder / "valid.jsonl", 40, 1)
     write_tagged(folder / "test.tsv", 60, 2)
     words = ["train", "tag", "--run", folder / "run", *data(folder), *SMALL]
-    assert main([str(word) for word in [*words, "--max-steps", "200", "--validate-every", "100"]]) == 0
+    perform(*words, "--max-steps", "200", "--validate-every", "100")
     return folder
 
 

@@ -23,7 +23,7 @@ from regard.zoo import get
 from tests.conftest import Say, answer
 from tests.documents import DOES, QUICK, TINY, write_texts
 from tests.tagged_toy import write_tagged
-from tests.toy import Toy
+from tests.toy import Toy, perform
 
 STEPS = "--max-steps 120 --validate-every 60 --keep-checkpoints 9 --rate 0.005 --warmup 5".split()
 
@@ -31,16 +31,14 @@ STEPS = "--max-steps 120 --validate-every 60 --keep-checkpoints 9 --rate 0.005 -
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pre-trained run with pairs and one without, and texts labelled by the animal that they are about."""
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("tuning")
     write_texts(folder / "text.txt", 200, 0)
     files = ["--train", str(folder / "text.txt")]
     steps = ["--max-steps", "60", "--validate-every", "60"]
     start = ["pretrain", "mlm", *files, *TINY, *QUICK, *steps]
-    assert main([*start, "--run", str(folder / "bert"), "--preset", "bert-mini", "--next-sentence"]) == 0
+    perform(*start, "--run", folder / "bert", "--preset", "bert-mini", "--next-sentence")
     roberta = ["--preset", "roberta-mini", "--tokenizer", "bpe", "--pieces", "320", "--lower", "false"]
-    assert main([*start, "--run", str(folder / "roberta"), *roberta]) == 0
+    perform(*start, "--run", folder / "roberta", *roberta)
     draw = random.Random(0)
     for name, count in (("train", 160), ("valid", 40)):
         who = [draw.choice(sorted(DOES)) for _ in range(count)]
@@ -269,12 +267,10 @@ def weights_at_the_start(run: Path) -> dict[str, torch.Tensor]:
 
 @pytest.fixture(scope="module")
 def writer(folder: Path) -> Path:
-    from regard.cli import main
-
     where = folder / "writer"
     shape = "--pieces 340 --layers 1 --width 32 --heads 2 --context 24".split()
     words = ["train", "lm", "--train", str(folder / "text.txt"), "--run", str(where), *shape, *QUICK]
-    assert main([*words, "--max-steps", "30", "--validate-every", "30"]) == 0
+    perform(*words, "--max-steps", "30", "--validate-every", "30")
     return where
 
 

@@ -21,6 +21,7 @@ from regard.tasks.vectors.files import HEADER, npy_header
 from regard.tasks.vectors.index import open_index
 from tests.conftest import Say
 from tests.documents import DOES, QUICK, TINY, write_texts
+from tests.toy import perform
 
 TEXTS = ["The cat purrs.", "The dog barks. The dog digs. The dog barks.", "The bird sings.", "The cat."]
 
@@ -28,16 +29,14 @@ TEXTS = ["The cat purrs.", "The dog barks. The dog digs. The dog barks.", "The b
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two masked language models: word pieces, and bytes in pairs."""
-    from regard.cli import main
-
     folder = tmp_path_factory.mktemp("vectors")
     write_texts(folder / "text.txt", 200, 0)
     start = ["pretrain", "mlm", "--train", str(folder / "text.txt"), *TINY, *QUICK]
     bert = ["--preset", "bert-mini"]
     steps = ["--max-steps", "60", "--validate-every", "60"]
-    assert main([*start, "--run", str(folder / "bert"), *bert, *steps]) == 0
+    perform(*start, "--run", folder / "bert", *bert, *steps)
     roberta = ["--preset", "roberta-mini", "--tokenizer", "bpe", "--pieces", "320", "--lower", "false"]
-    assert main([*start, "--run", str(folder / "roberta"), *roberta, *steps]) == 0
+    perform(*start, "--run", folder / "roberta", *roberta, *steps)
     return folder
 
 

@@ -8,7 +8,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from regard.checkpoint import Scale
 from regard.data.batches import by_tokens
@@ -19,7 +18,7 @@ from regard.sides import InputSide, Judgement, OneText, OutputSide, Score
 from regard.sides.base import Batch, Verdicts
 from regard.sides.two_texts import TextPair
 from regard.tasks.base import Done, Say
-from regard.tasks.tool import Tool
+from regard.tasks.tool import Tool, logits_of
 
 BATCH = 64  # values that are judged at once
 BATCH_TOKENS = 8192  # that are read at once, padding included
@@ -66,7 +65,7 @@ class Judge(Tool, Generic[V]):
 
         def work(chosen: Sequence[int]) -> Verdicts:
             with torch.no_grad():
-                logits = judged(self.model, *read_rows(self.model, self.source, [rows[i] for i in chosen])).float()
+                logits = logits_of(self.model, *read_rows(self.model, self.source, [rows[i] for i in chosen])).float()
                 return np.asarray(self.outcome.verdicts(logits).cpu().numpy(), dtype=np.float32)
 
         found = self.in_order(by_tokens(tokens, batch or BATCH, BATCH_TOKENS), work, done)
@@ -82,12 +81,6 @@ def read_rows(model: Model, source: InputSide[Any], rows: Sequence[Any]) -> Batc
     encoder = encoder_in(model)
     segmented = encoder is not None and encoder.segmented
     return source.batch(rows, segmented, next(model.parameters()).device)
-
-
-def judged(model: TextLabeller, tokens: Tensor, keep: Tensor | None, segments: Tensor | None) -> Tensor:
-    """(B, width): the logits of a batch."""
-    logits: Tensor = model(tokens, keep) if segments is None else model(tokens, keep, segments)
-    return logits
 
 
 class TextClassifier(Judge[str]):

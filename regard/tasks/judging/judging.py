@@ -24,8 +24,9 @@ from regard.sides import InputSide, Label, OutputSide, Score
 from regard.sides.base import Row, Verdicts
 from regard.sides.label import ADVICE, say_unbalanced
 from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
-from regard.tasks.judging.judge import Judge, judged, read_rows
+from regard.tasks.judging.judge import Judge, read_rows
 from regard.tasks.judging.report import report
+from regard.tasks.tool import logits_of
 from regard.tasks.tuning import OnReader, pooling_the_start, usual_dropout, usual_pool
 
 CHUNK = 2_000  # examples that are tokenized at once
@@ -162,7 +163,7 @@ class JudgingTask(Task[Judging]):
         tokens, keep, segments = read_rows(model, self.source, rows * 2 if agreement else rows)
         if self.config.forget:
             tokens = self.forgotten(tokens)
-        logits = judged(cast(TextLabeller, model), tokens, keep, segments).float()
+        logits = logits_of(model, tokens, keep, segments).float()
         loss = self.outcome.loss(logits, [self.marks[i] for i in indices.tolist()], agreement)
         count = int(tokens.numel() if keep is None else keep.sum()) // (2 if agreement else 1)
         return loss * count, count

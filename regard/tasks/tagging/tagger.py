@@ -22,7 +22,7 @@ from regard.models.encoder import own_segments
 from regard.models.padding import padded
 from regard.results import Result
 from regard.tasks.base import Done, Say
-from regard.tasks.tool import Tool
+from regard.tasks.tool import Tool, logits_of
 
 FRAME = 2  # the start and the end around a sentence
 
@@ -51,9 +51,7 @@ class TaggedWords(Result):
 
 def told(model: TokenLabeller, tokenizer: Tokenizer, tokens: Tensor, keep: Tensor | None) -> Tensor:
     """(B, T, tags): the logits of sentences, with segments where the reader has them for a single text."""
-    segments = own_segments(model, tokenizer, tokens)
-    logits: Tensor = model(tokens, keep) if segments is None else model(tokens, keep, segments)
-    return logits
+    return logits_of(model, tokens, keep, own_segments(model, tokenizer, tokens))
 
 
 class WordTagger(Tool):
