@@ -48,7 +48,6 @@ class FewShots(TaskConfig, kind="fewshot"):
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "centroid_accuracy": True, "loss": False}
-    purpose = "tell classes apart by a few examples"
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
     preset: ClassVar[str] = "snail-small"
     usual: ClassVar[Mapping[str, Any]] = usual(

@@ -53,7 +53,6 @@ class BiLMObjective(TaskConfig, kind="bilm"):
 
     metrics: ClassVar[Mapping[str, bool]] = {"perplexity": False, "loss": False}
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
-    purpose = "make vectors of words"
     preset: ClassVar[str] = "bilm-small"
     usual: ClassVar[Mapping[str, Any]] = usual(640, rate=8e-3)
 

@@ -57,7 +57,6 @@ class Relating(OnReader, TokenTask, kind="similar"):
         **dict.fromkeys(("spearman", "pearson", "mrr", "recall_at_1"), True),
         "loss": False,
     }
-    purpose = "make vectors of texts"
     preset: ClassVar[str] = "bert-tiny"
     usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=1e-3, warmup=100, max_steps=1500, validate_every=150)
 
