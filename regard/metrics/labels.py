@@ -15,7 +15,7 @@ from regard.metrics.correlation import matthews
 from regard.page.records import Table
 
 MOST_TABLED = 20  # labels of a confusion table on a terminal
-Counts = NDArray[np.int64]  # (3, labels): how often each was given rightly, was given at all, and was right
+Counts = NDArray[Any]  # (3, labels): how often each was given rightly, was given at all, and was right
 LEAST_CHANCE = 1e-30  # of a right label, so that its logarithm is a number
 
 

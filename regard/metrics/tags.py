@@ -53,10 +53,11 @@ class TagScores(SampledScores):
         return sorted({*self.names, *self.gold})
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """(N, 3, tags): how often in a sentence each of `every` tag was given rightly, given at all, and right."""
+    def counts(self) -> NDArray[np.float64]:
+        """(N, 3, tags): how often in a sentence each of `every` tag was given rightly, given at all, and right; as
+        floating point, so that a resampled test set is one quick product."""
         places, tags = {tag: place for place, tag in enumerate(self.every)}, len(self.every)
-        counts = np.zeros((len(self.right), 3, tags), dtype=np.int64)
+        counts = np.zeros((len(self.right), 3, tags))
         for row, wanted, given in zip(counts, self.right, self.found, strict=True):
             right, found = (np.array([places[tag] for tag in some], dtype=np.int64) for some in (wanted, given))
             for i, some in enumerate((right[right == found], found, right)):

@@ -37,7 +37,7 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class TaskConfig(Part, family="task"):
     """What a model is trained for. `metrics` are what it is judged by: name → whether higher is better; the first
-    chooses the best weights unless told. `purpose` is what a verb uses a trained run to do. `needed` are the fields that
+    chooses the best weights unless told. `purpose` is what a verb uses a run to do. `needed` are the fields that
     name data, each with its split of a named set. `preset` and `usual`, fields of the training, are what is taken where
     nothing else is asked for."""
 
