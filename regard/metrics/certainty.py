@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.metrics.statistics import LEVEL, RESAMPLED
 from regard.results import Scores
 
-SAMPLES = 1_000
-BINS = 15
-LEVEL = 0.95
+BINS = 15  # of probabilities
 TITLES = {  # what figures are called in a table
     "accuracy": "accuracy",
     "macro_f1": "macro-F1",
@@ -33,15 +32,15 @@ TITLES = {  # what figures are called in a table
 }
 
 Indices = NDArray[np.int64]
-Interval = tuple[float, float]
+Ends = tuple[float, float]  # of an interval
 
 
-def intervals(scores: Callable[[Indices], Mapping[str, float]], count: int) -> dict[str, Interval]:
+def intervals(scores: Callable[[Indices], Mapping[str, float]], count: int) -> dict[str, Ends]:
     """Between what 95 of 100 test sets of this size would score: the percentiles of a bootstrap over `count` examples,
     of which `scores` take some by number, one or the other several times. Efron 1979. A score that has nothing to be
     made of in some sample is nan there."""
     random = np.random.default_rng(0)
-    found = [scores(random.integers(0, count, count)) for _ in range(SAMPLES)]
+    found = [scores(random.integers(0, count, count)) for _ in range(RESAMPLED)]
     ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     low_high = {name: np.nanquantile([one[name] for one in found], ends) for name in found[0]}
     return {name: (float(low), float(high)) for name, (low, high) in low_high.items()}
@@ -62,7 +61,7 @@ class SampledScores(Scores):
         raise TypeError(f"{type(self).__name__} does not say what its figures are")
 
     @cached_property
-    def intervals(self) -> dict[str, Interval]:
+    def intervals(self) -> dict[str, Ends]:
         return intervals(self.figures, len(self))
 
     def metrics(self) -> dict[str, float]:
@@ -83,7 +82,7 @@ class SampledScores(Scores):
         return [lines[0].replace("(", "(95% of such test sets: "), *lines[1:]]
 
 
-def between(interval: Interval, digits: int = 4) -> str:
+def between(interval: Ends, digits: int = 4) -> str:
     low, high = interval
     return f"{low:.{digits}f}–{high:.{digits}f}"
 
