@@ -63,7 +63,7 @@ def test_the_order_of_the_lines_is_kept(
 def test_lines_beyond_what_is_read_at_once_keep_their_order(
     regard: Say, toy: Toy, monkeypatch: pytest.MonkeyPatch, type_in: Callable[[list[str]], None]
 ) -> None:
-    monkeypatch.setattr("regard.cli.use.CHUNK", 4)
+    monkeypatch.setattr("regard.cli.use.LINES_A_CHUNK", 4)
     texts = [text for one in sentences(9, seed=4) for text in (one, "")]
     type_in(texts)
     assert regard("translate", toy.good)[1].splitlines() == [meaning(text) for text in texts]

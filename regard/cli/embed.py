@@ -14,7 +14,7 @@ from regard.cli.progress import counting, say
 from regard.cli.texts import chunks, given_texts, line_by_line, standard_input
 from regard.errors import Error
 
-CHUNK = 10_000  # lines of standard input that are sorted by length together
+LINES_A_CHUNK = 10_000  # lines of standard input that are sorted by length together
 
 
 def add(verbs: Any) -> None:
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     alone = out is None and line_by_line(options.batch)
     read = 0
     with writing(out, embedder.width) as write, counting("texts embedded", len(given) or None) as done:
-        for chunk in chunks(texts, 1 if alone else CHUNK):
+        for chunk in chunks(texts, 1 if alone else LINES_A_CHUNK):
             for number, text in enumerate(chunk, read + 1):
                 if not text.strip():
                     raise Error(f"text {number} is empty, so it has no vector: take it out or give it words")

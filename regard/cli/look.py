@@ -12,7 +12,7 @@ from regard.cli.options import add_verb, positive
 from regard.cli.progress import say
 from regard.errors import Error
 
-SHOWN = 240  # letters of a text in a message
+MESSAGE_CHARACTERS = 240  # letters of a text in a message
 
 
 def add(verbs: Any) -> None:
@@ -96,7 +96,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     if seen.marks:
         say(spoken(seen.marks))
     if seen.unread:
-        say(f"the text is too long for the model: what follows is not read: {shortened(seen.unread, SHOWN)}")
+        unread = shortened(seen.unread, MESSAGE_CHARACTERS)
+        say(f"the text is too long for the model: what follows is not read: {unread}")
     if seen.changes is not None:
         say(f"without {', '.join(seen.without)}: {seen.changes.text}")
         say(f"before: {seen.changes.before}")

@@ -15,7 +15,7 @@ from regard.cli.progress import counting, say
 from regard.cli.texts import chunks, given_texts, line_by_line, readable, standard_input
 from regard.errors import Error
 
-CHUNK = 1000  # lines of standard input that are sorted by length together
+LINES_A_CHUNK = 1000  # lines of standard input that are sorted by length together
 PAIR = 2  # texts of a pair
 
 Options = argparse.Namespace
@@ -110,7 +110,7 @@ def run(use: Use, options: Options, rest: list[str]) -> None:
     lines: Iterable[str] = given or standard_input(use.doing)
     number = 1
     with counting(use.counted, len(given) or None) as done:
-        for chunk in chunks(lines, 1 if line_by_line(options.batch) else CHUNK):
+        for chunk in chunks(lines, 1 if line_by_line(options.batch) else LINES_A_CHUNK):
             inputs = use.inputs(tool, chunk, number, options)
             number += len(chunk)
             for found in tool.results(inputs, options.batch, say, done, **fields):

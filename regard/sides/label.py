@@ -18,13 +18,13 @@ from regard.metrics.labels import LabelScores
 from regard.nn.agreement import label_loss
 from regard.sides.base import Judgement, OutputSide, Row, Say, Verdicts, shortened
 
-NAMED = 10  # labels that a message names
-MANY = 100  # labels: as many as there are texts, they are no classes
-UNBALANCED = 0.9  # the share of one label from which on it is said
+LABELS_NAMED = 10  # labels that a message names
+LABELS_TO_DOUBT = 100  # labels: as many as there are texts, they are no classes
+UNBALANCED_SHARE = 0.9  # the share of one label from which on it is said
 ADVICE = "look at macro_f1 and matthews"
 WEIGHED = "--balanced weighs each label by how rare it is"
-SEVERAL = "|"  # what parts several labels of one cell
-SHOWN = 40  # letters of a text or label in a message
+SEPARATOR = "|"  # what parts several labels of one cell
+MESSAGE_CHARACTERS = 40  # letters of a text or label in a message
 
 
 @dataclass
@@ -95,8 +95,8 @@ def find_labels(examples: Iterable[Any], several: str = "") -> set[str]:
         raise DataError(f"{only}; a classifier takes at least two labels")
     if several and (cell := holds_several(found)):
         raise DataError(f"the label {cell!r} looks like several labels: {several}")
-    if len(found) > MANY and 2 * len(found) > found.total():
-        some = next(iter(found))[:SHOWN]
+    if len(found) > LABELS_TO_DOUBT and 2 * len(found) > found.total():
+        some = next(iter(found))[:MESSAGE_CHARACTERS]
         raise DataError(
             f"{found.total():,} training texts have {len(found):,} labels, such as {some!r}: is the label another "
             "column? (--columns)"
@@ -107,18 +107,18 @@ def find_labels(examples: Iterable[Any], several: str = "") -> set[str]:
 def holds_several(found: Mapping[str, int]) -> str | None:
     """A label that is made of others with signs between them, where that is how this column writes several; else
     None."""
-    joined = [name for name in found if SEVERAL in name]
-    parts = {part.strip() for name in joined for part in name.split(SEVERAL)}
+    joined = [name for name in found if SEPARATOR in name]
+    parts = {part.strip() for name in joined for part in name.split(SEPARATOR)}
     alone = parts & found.keys()
     return joined[0] if joined and (alone or len(parts) < len(joined)) else None
 
 
 def unknown_label(example: Any, label: str, names: Sequence[str], which: str) -> str:
     """What is said of a label that training never had."""
-    some = f"{', '.join(names[:NAMED])}{', …' if len(names) > NAMED else ''}"
-    close = nearest(label, names) if len(names) <= NAMED else f"(known: {some})"
+    some = f"{', '.join(names[:LABELS_NAMED])}{', …' if len(names) > LABELS_NAMED else ''}"
+    close = nearest(label, names) if len(names) <= LABELS_NAMED else f"(known: {some})"
     place = f"{example.where}: " if example.where else ""
-    text = shortened(getattr(example, "text", None) or example.first, SHOWN)
+    text = shortened(getattr(example, "text", None) or example.first, MESSAGE_CHARACTERS)
     return f"{place}the {which} text {text!r} has the label {label!r}, which no training text has: {close}"
 
 
@@ -135,6 +135,6 @@ def say_unbalanced(labels: Iterable[str], which: str, advice: str, say: Say) -> 
     (label, count), *others = found.most_common()
     if not others:
         say(f"all {which} have the label {label!r}: what is right of others cannot be seen")
-    elif count > UNBALANCED * found.total():
+    elif count > UNBALANCED_SHARE * found.total():
         share = count / found.total()
         say(f"{share:.1%} of the {which} have the label {label!r}: always giving it is as accurate; {advice}")

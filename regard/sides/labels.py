@@ -16,7 +16,7 @@ from regard.checkpoint import Run
 from regard.data.files import DataError
 from regard.metrics.many_labels import USUAL_THRESHOLD, ManyLabelScores, as_matrix, best_threshold
 from regard.sides.base import Judgement, OutputSide, Row, Say, Verdicts
-from regard.sides.label import SEVERAL, ranked, unknown_label
+from regard.sides.label import SEPARATOR, ranked, unknown_label
 
 SECTION = "labels"  # of a run's config: {"threshold": …}
 
@@ -66,13 +66,13 @@ class Labels(OutputSide):
         return logits.sigmoid()
 
     def said(self, verdict: NDArray[Any]) -> str:
-        return SEVERAL.join(self.chosen(verdict))
+        return SEPARATOR.join(self.chosen(verdict))
 
     def chosen(self, verdict: NDArray[Any]) -> list[str]:
         return [name for name, chance in zip(self.names, verdict, strict=True) if chance >= self.threshold]
 
     def right(self, example: Any) -> str:
-        return SEVERAL.join(sorted(cells_of(example.label)))
+        return SEPARATOR.join(sorted(cells_of(example.label)))
 
     def result(self, verdict: NDArray[Any], given: Mapping[str, str]) -> Judgement:
         found = {"labels": self.chosen(verdict), "scores": ranked(self.names, verdict)}
@@ -99,7 +99,7 @@ class Labels(OutputSide):
 
 def cells_of(cell: str) -> set[str]:
     """The labels that a cell names."""
-    return {part.strip() for part in cell.split(SEVERAL) if part.strip()}
+    return {part.strip() for part in cell.split(SEPARATOR) if part.strip()}
 
 
 def find_many(examples: Iterable[Any]) -> set[str]:

@@ -19,7 +19,7 @@ from regard.metrics.correlation import CorrelationScores
 from regard.nn.agreement import score_loss
 from regard.sides.base import Judgement, OutputSide, Row, Say, Verdicts
 
-STEPS = 10_000  # between the lowest score and the highest: what is stored of a training example
+SCORE_STEPS = 10_000  # between the lowest score and the highest: what is stored of a training example
 
 
 @dataclass
@@ -33,13 +33,13 @@ class Score(OutputSide):
 
     @property
     def limit(self) -> int:
-        return STEPS + 1
+        return SCORE_STEPS + 1
 
     def inside(self, examples: Sequence[Any]) -> NDArray[np.float64]:
         return self.scale.inside(np.array([example.score for example in examples], dtype=np.float64))
 
     def marks(self, examples: Sequence[Any], which: str) -> list[Sequence[int]]:
-        return [(int(mark),) for mark in np.rint(self.inside(examples) * STEPS)]
+        return [(int(mark),) for mark in np.rint(self.inside(examples) * SCORE_STEPS)]
 
     def learnt(self, marks: Sequence[Row], balanced: bool, called: str, say: Say) -> None:
         if balanced:
@@ -47,7 +47,7 @@ class Score(OutputSide):
 
     def loss(self, logits: Tensor, marks: Sequence[Row], agreement: float) -> Tensor:
         right = torch.tensor([int(mark[0]) for mark in marks], device=logits.device)
-        return score_loss(logits[:, 0], right / STEPS, agreement)
+        return score_loss(logits[:, 0], right / SCORE_STEPS, agreement)
 
     def verdicts(self, logits: Tensor) -> Tensor:
         return self.scale.low + logits * (self.scale.high - self.scale.low)

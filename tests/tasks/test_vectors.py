@@ -266,8 +266,8 @@ def lines(tmp_path: Path) -> Path:
 def test_lines_are_ranked_by_cosine_and_exactly(
     embedder: Embedder, lines: Path, precision: similarity.Precision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(similarity, "CHUNK", 3)
-    monkeypatch.setattr(similarity, "BLOCK", 100)  # three lines at a time
+    monkeypatch.setattr(similarity, "LINES_A_CHUNK", 3)
+    monkeypatch.setattr(similarity, "VALUES_A_BLOCK", 100)  # three lines at a time
     index = open_index(lines.with_name("index"), lines, embedder, precision)
     filled = [line for line in lines.read_text().splitlines() if line]
     every, queries = embedder(filled), embedder(["The cat purrs.", "The dog digs. The fish dives."])

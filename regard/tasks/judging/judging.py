@@ -29,9 +29,9 @@ from regard.tasks.judging.report import report
 from regard.tasks.tool import logits_of
 from regard.tasks.tuning import OnReader, pooling_the_start, usual_dropout, usual_pool
 
-CHUNK = 2_000  # examples that are tokenized at once
+EXAMPLES_A_CHUNK = 2_000  # examples that are tokenized at once
 SAMPLES = 5
-SHOWN = 240  # letters of a text in a sample; examples with shorter texts are chosen, if there are any
+SAMPLE_CHARACTERS = 240  # letters of a text in a sample; examples with shorter texts are chosen, if there are any
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ class JudgingTask(Task[Judging]):
         self.outcome.learnt(self.marks, config.balanced, f"training {plural}", say)
         self.values = [config.source.of(one) for one in self.valid]
         self.valid_rows: list[Any] | None = None
-        short = [i for i, value in enumerate(self.values) if max(map(len, self.source.texts(value))) <= SHOWN]
+        longest = [max(map(len, self.source.texts(value))) for value in self.values]
+        short = [i for i, length in enumerate(longest) if length <= SAMPLE_CHARACTERS]
         self.shown = [*short, *range(len(self.valid))][:SAMPLES]
 
     def texts(self) -> Iterable[str]:
@@ -133,7 +134,7 @@ class JudgingTask(Task[Judging]):
         """Of the training examples, a chunk at a time."""
         examples, count, cut = self.config.train.open(), 0, 0
         stream = iter(examples)
-        while chunk := list(itertools.islice(stream, CHUNK)):
+        while chunk := list(itertools.islice(stream, EXAMPLES_A_CHUNK)):
             rows, some = self.source.rows([self.source.of(one) for one in chunk])
             count, cut = count + len(chunk), cut + some
             for row, mark in zip(rows, self.outcome.marks(chunk, "training"), strict=True):
@@ -193,7 +194,7 @@ class JudgingTask(Task[Judging]):
         scores = self.outcome.scores(self.valid, verdicts, "validation", self.source.plural)
         samples = [
             sample(
-                self.source.shown(self.values[i], SHOWN),
+                self.source.shown(self.values[i], SAMPLE_CHARACTERS),
                 self.outcome.said(verdicts[i]),
                 self.outcome.right(self.valid[i]),
             )

@@ -20,7 +20,7 @@ from regard.tasks.judging.judge import PairJudge
 from regard.tasks.judging.judging import Judging
 from regard.tasks.tuning import check_length
 
-MANY = 50  # labels that are all numbers: they are taken for scores that were not called so
+LABELS_TO_DOUBT = 50  # labels that are all numbers: they are taken for scores that were not called so
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,6 @@ class Pairing(Judging, kind="pair"):
         if pairs[0].scored if self.scored is None else self.scored:
             return find_scale((pair.score for pair in pairs), "pairs")
         names = find_labels(pairs)
-        if len(names) > MANY and all(is_number(name) for name in names):
+        if len(names) > LABELS_TO_DOUBT and all(is_number(name) for name in names):
             raise DataError(f"the training pairs have {len(names)} labels, all of them numbers: are they --scored?")
         return names

@@ -15,8 +15,8 @@ from regard.tasks.judging.judge import Judge
 
 MISTAKES = 8
 MOST_DRAWN = 30  # labels of a confusion matrix
-SALIENT = 8  # words of a mistake
-SHOWN = 400  # letters of it
+SALIENT_WORDS = 8  # words of a mistake
+TEXT_CHARACTERS = 400  # letters of it
 
 
 def report(judge: Judge[Any], examples: Sequence[Any], verdicts: Verdicts) -> list[Section]:
@@ -47,9 +47,9 @@ def mistakes(judge: Judge[Any], examples: Sequence[Any], verdicts: Verdicts) -> 
         texts = judge.source.texts(judge.source.of(examples[i]))
         found = judge.outcome.result(verdicts[i], {})
         said = found.said if found.score is None else f"{found.said} ({found.score:.2f})"
-        row = [*(shortened(text, SHOWN) for text in texts), said, judge.outcome.right(examples[i])]
+        row = [*(shortened(text, TEXT_CHARACTERS) for text in texts), said, judge.outcome.right(examples[i])]
         if alone:
-            row.append(", ".join(word for word, _ in judge.look(*texts).salient()[:SALIENT]))
+            row.append(", ".join(word for word, _ in judge.look(*texts).salient()[:SALIENT_WORDS]))
         rows.append(row)
     header = [*judge.source.names, "found", "right", *(["attended to most"] if alone else [])]
     return Table(header, rows, empty="There is none.")

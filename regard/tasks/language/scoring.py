@@ -23,9 +23,9 @@ from regard.models import DecoderModel, TextWriter
 from regard.nn.call.masks import Mask
 from regard.results import Scores
 
-AT_ONCE = 1 << 14  # tokens that are scored together
-PIECES = 64  # of a text that are tokenized together
-ROWS = 512  # of which all log-probabilities are made at once
+TOKENS_AT_ONCE = 1 << 14  # tokens that are scored together
+PIECES_AT_ONCE = 64  # of a text that are tokenized together
+ROWS_AT_ONCE = 512  # of which all log-probabilities are made at once
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class TextScore(Scores):
 def token_rows(tokenizer: Tokenizer, documents: Iterable[Document]) -> Iterator[tuple[list[int], int]]:
     """The tokens of texts, piece by piece, and of how many bytes; between two texts stands the end, which has none."""
     stream = iter(Pieces(documents))
-    while some := list(itertools.islice(stream, PIECES)):  # together, so that all cores cut them
+    while some := list(itertools.islice(stream, PIECES_AT_ONCE)):  # together, so that all cores cut them
         rows = iter(tokenizer.encode([piece for piece in some if piece is not None]))
         for piece in some:
             yield ([tokenizer.end], 0) if piece is None else (next(rows), len(piece.encode("utf-8")))
@@ -160,7 +160,7 @@ def sliding(
     scored: each once, all but the first window's with context - stride tokens before it."""
     stride = chosen_stride(context, stride)
     count = 1 + max(math.ceil((len(ids) - context) / stride), 0)
-    rows = max(AT_ONCE // context, 1)
+    rows = max(TOKENS_AT_ONCE // context, 1)
     for first in range(0, count, rows):
         starts = stride * np.arange(first, min(first + rows, count))
         places = starts[:, None] + np.arange(context)
@@ -214,7 +214,7 @@ def as_written(
         read, targets = shifted(windows, start, device)
         chosen = torch.from_numpy(scored).to(device)
         hidden, wanted = model.features(read)[chosen], targets[chosen].unsqueeze(-1)
-        for some, own in zip(torch.split(hidden, ROWS), torch.split(wanted, ROWS), strict=True):
+        for some, own in zip(torch.split(hidden, ROWS_AT_ONCE), torch.split(wanted, ROWS_AT_ONCE), strict=True):
             logs = model.head.log_probs(some)
             best = logs.topk(min(likeliest, logs.shape[-1]))
             for row, place in enumerate(own.squeeze(-1).tolist()):

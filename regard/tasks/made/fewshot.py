@@ -31,8 +31,8 @@ from regard.tasks.made.episodes import ClassTexts, Episode, TermWeights, by_clas
 from regard.tasks.tool import Tool
 
 SPLITS = ("train", "valid", "test")
-EPISODES = 1_000  # by which a run is scored, unless told
-AT_ONCE = 50  # episodes that are judged together
+EPISODES_SCORED = 1_000  # by which a run is scored, unless told
+EPISODES_AT_ONCE = 50  # episodes that are judged together
 SAMPLES = 5
 NOTHING = Mask()
 Verdicts = dict[str, NDArray[np.bool_]]
@@ -89,7 +89,7 @@ class FewShots(TaskConfig, kind="fewshot"):
         asked.asked(Config)
         task = self.open(asked.run.path, asked.say)
         model = asked.tool(self).model
-        episodes = task.episodes(asked.split, asked.count or EPISODES)
+        episodes = task.episodes(asked.split, asked.count or EPISODES_SCORED)
         right, _ = task.verdicts(model, episodes)
         words = TermWeights(task.train_texts())
         bags = np.array([words.nearest(one, task.texts) == range(self.ways) for one in episodes])
@@ -200,8 +200,8 @@ class FewShotTask(Task[FewShots]):
         learner, plain = cast(FewShotModel, model), CentroidLearner(0, self.config.ways)
         right: dict[str, list[NDArray[np.bool_]]] = {"accuracy": [], "centroid_accuracy": []}
         total = 0.0
-        for start in range(0, len(episodes), AT_ONCE):
-            chosen = episodes[start : start + AT_ONCE]
+        for start in range(0, len(episodes), EPISODES_AT_ONCE):
+            chosen = episodes[start : start + EPISODES_AT_ONCE]
             tokens, keep, labels = self.inputs(chosen, model)
             vectors = learner.vectors(tokens, keep)
             logits = learner.judge(vectors, labels)

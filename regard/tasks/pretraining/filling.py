@@ -26,7 +26,7 @@ from regard.tasks.vectors.embedding import Embedder
 
 INSIDE = "##"  # begins a piece of WordPiece that goes on with the word before it
 BATCH, BATCH_TOKENS = 32, 1024  # texts, and tokens with their padding, that are read at once
-SHOWN = 40  # letters by which a message names a text
+MESSAGE_CHARACTERS = 40  # letters by which a message names a text
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,12 @@ class MaskFiller(Tool):
     def row(self, text: str) -> list[int]:
         """The tokens of a text with masks; it must have one, and be short enough to be read whole."""
         if not MASKED.search(text):
-            raise DataError(f"{text[:SHOWN]!r} has no mask: write [MASK] where a word is to be found")
+            raise DataError(f"{text[:MESSAGE_CHARACTERS]!r} has no mask: write [MASK] where a word is to be found")
         row = [i for i, _, _ in self.tokenizer.masked(text)]
         longest = self.model.longest
         if longest is not None and len(row) + 2 > longest:
-            raise DataError(
-                f"{text[:SHOWN]!r} has {len(row)} tokens; the model reads at most {longest - 2}: shorten it"
-            )
+            most = f"the model reads at most {longest - 2}"
+            raise DataError(f"{text[:MESSAGE_CHARACTERS]!r} has {len(row)} tokens; {most}: shorten it")
         return row
 
     def filled(self, text: str, best: list[list[int]], shares: list[list[float]]) -> Filled:
@@ -138,7 +137,7 @@ class MaskFiller(Tool):
     def look(self, *texts: str, **options: Any) -> Look:
         """`mask` are numbers of words that are masked."""
         if not (any(MASKED.search(text) for text in texts) or options.get("mask")):
-            raise DataError(f"{texts[0][:SHOWN]!r} has no mask: write [MASK] where a word is to be found")
+            raise DataError(f"{texts[0][:MESSAGE_CHARACTERS]!r} has no mask: write [MASK] where a word is to be found")
         return super().look(*texts, **options)
 
     def embedder(self, pool: str = "mean") -> Embedder:

@@ -32,9 +32,9 @@ from regard.tasks.pretraining.filling import MaskFiller
 from regard.tasks.pretraining.passages import InMemory, Row, Rows, sentences
 
 SEED = 1  # of what is hidden where it is measured: the same at every step and in every run
-ROWS = 32  # that are measured at once
+ROWS_AT_ONCE = 32  # that are measured at once
 SAMPLES = 5
-AROUND = 12  # tokens to either side of a hidden word in a sample
+TOKENS_AROUND = 12  # tokens to either side of a hidden word in a sample
 
 E = TypeVar("E", bound=EncoderModel)
 
@@ -96,8 +96,8 @@ class HidingReader(ABC, Generic[E]):
         assert head is not None
         loss, right, words, matched, paired = 0.0, 0, 0, 0, False
         samples: list[dict[str, str]] = []
-        for start in range(0, len(chosen), ROWS):
-            for part in self.ask(model, held, chosen[start : start + ROWS], generator):
+        for start in range(0, len(chosen), ROWS_AT_ONCE):
+            for part in self.ask(model, held, chosen[start : start + ROWS_AT_ONCE], generator):
                 if part.pairs is not None and part.relations is not None:
                     matched, paired = matched + int((part.pairs.argmax(-1) == part.relations).sum()), True
                 if not len(part.targets):
@@ -117,7 +117,7 @@ class HidingReader(ABC, Generic[E]):
         for (row, place), best, right in zip(part.places.tolist(), found.tolist(), part.targets.tolist(), strict=True):
             line = part.tokens[row]
             if row not in seen and self.shows(line[place]):
-                before, after = line[max(place - AROUND, 0) : place], line[place + 1 : place + 1 + AROUND]
+                before, after = line[max(place - TOKENS_AROUND, 0) : place], line[place + 1 : place + 1 + TOKENS_AROUND]
                 shown = f"{self.tokenizer.decode(before.tolist())} {self.sign} {self.tokenizer.decode(after.tolist())}"
                 words = (self.tokenizer.token(token).strip() for token in (best, right))
                 seen[row] = sample(" ".join(shown.split()), *words)

@@ -30,9 +30,9 @@ from regard.tasks.vectors.embedding import Embedder, Vectors
 HEADER, VECTORS, STARTS, NUMBERS = "index.json", "vectors.bin", "starts.bin", "numbers.bin"
 PARTS = {HEADER, VECTORS, STARTS, NUMBERS}
 VERSION = 1
-CHUNK = 8_192  # lines that are embedded together
-BLOCK = 1 << 22  # values that are compared at a time: 16 MiB in single precision
-SAMPLE = 1 << 16  # bytes from each end of a file that its mark is made of, beside its size and time
+LINES_A_CHUNK = 8_192  # lines that are embedded together
+VALUES_A_BLOCK = 1 << 22  # values that are compared at a time: 16 MiB in single precision
+MARKED_BYTES = 1 << 16  # bytes from each end of a file that its mark is made of, beside its size and time
 
 Precision = Literal["float32", "float16"]
 
@@ -68,7 +68,7 @@ class Index:
     def nearest(self, queries: Vectors, count: int) -> list[list[Found]]:
         """The lines nearest to each of the queries (Q, width), which have length 1, the nearest first."""
         count, asked = min(count, len(self)), torch.from_numpy(np.ascontiguousarray(queries, dtype=np.float32))
-        rows = max(1, BLOCK // max(self.vectors.shape[1], len(queries)))
+        rows = max(1, VALUES_A_BLOCK // max(self.vectors.shape[1], len(queries)))
         scores, places = torch.empty(len(queries), 0), torch.empty(len(queries), 0, dtype=torch.long)
         for start in range(0, len(self), rows):
             near = asked @ torch.from_numpy(self.vectors[start : start + rows]).float().t()  # (Q, rows)
@@ -158,7 +158,7 @@ def write_index(
                 stack.enter_context((beside / name).open("wb")) for name in (VECTORS, STARTS, NUMBERS)
             )
             rest = filled_lines(lines)
-            while chunk := list(itertools.islice(rest, CHUNK)):
+            while chunk := list(itertools.islice(rest, LINES_A_CHUNK)):
                 found = embedder([text for _, _, text in chunk], say=say, done=done)
                 vectors.write(np.ascontiguousarray(found, dtype=precision).tobytes())
                 starts.write(np.array([start for start, _, _ in chunk], dtype="<i8").tobytes())
@@ -195,9 +195,9 @@ def mark_of(path: Path) -> str:
     about = path.stat()
     digest = hashlib.sha256(f"{about.st_size} {about.st_mtime_ns}".encode())
     with path.open("rb") as file:
-        digest.update(file.read(SAMPLE))
-        file.seek(max(0, about.st_size - SAMPLE))
-        digest.update(file.read(SAMPLE))
+        digest.update(file.read(MARKED_BYTES))
+        file.seek(max(0, about.st_size - MARKED_BYTES))
+        digest.update(file.read(MARKED_BYTES))
     return digest.hexdigest()[:16]
 
 

@@ -20,7 +20,7 @@ from regard.metrics.correlation import correlations
 from regard.tasks.base import Done, Say
 from regard.tasks.vectors.embedding import Embedder, Vectors
 
-BLOCK = 1024  # texts that are compared with all others at a time
+TEXTS_A_BLOCK = 1024  # texts that are compared with all others at a time
 
 
 def order_loss(near: Tensor, scores: Tensor, temperature: float) -> Tensor:
@@ -113,8 +113,8 @@ def standing(vectors: Vectors, firsts: Indices, seconds: Indices, others: Indice
     for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True):
         belongs[first].append(place[second])
     places, nearest = np.empty(len(firsts), dtype=np.int64), np.empty(len(firsts), dtype=np.int64)
-    for start in range(0, len(firsts), BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, len(firsts), TEXTS_A_BLOCK):
+        block = slice(start, start + TEXTS_A_BLOCK)
         near = vectors[firsts[block]] @ vectors[others].T  # (block, others)
         nearest[block] = others[near.argmax(1)]
         own = near[np.arange(len(near)), [place[second] for second in seconds[block].tolist()]]

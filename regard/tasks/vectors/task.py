@@ -27,17 +27,17 @@ from regard.models.padding import padded
 from regard.page.records import Numbers, Section, Table
 from regard.results import Scores
 from regard.sides.base import Row
+from regard.sides.score import SCORE_STEPS
 from regard.sides.text import FRAME, framed_rows
 from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
 from regard.tasks.tuning import OnReader, check_length
 from regard.tasks.vectors.embedding import SECTION, Embedder, load_embedder
 from regard.tasks.vectors.nearness import Nearness, match_loss, nearness, order_loss, right_ones, texts_of
 
-CHUNK = 2_000  # pairs that are tokenized at once
+PAIRS_A_CHUNK = 2_000  # pairs that are tokenized at once
 BATCH = 64  # texts that are embedded at once, where nothing is learnt
-STEPS = 10_000  # between the lowest score and the highest: what is stored of a training pair
 SAMPLES, MISTAKES = 5, 8
-SHOWN = 160  # letters of a text in a table
+CELL_CHARACTERS = 160  # letters of a text in a table
 OF_SCORES = ("spearman", "pearson", "loss")
 OF_PLACES = ("mrr", "recall_at_1", "loss")
 
@@ -117,7 +117,7 @@ class RelatingTask(Task[Relating]):
         scores = [pair.score for pair in self.valid if pair.score is not None]
         self.valid_scale = self.scale or (Scale(min(scores), max(scores)) if scores else None)
         self.tokenizer = self.learn_tokenizer(lambda: TextsOf(config.train.open(), texts_of), say, lower=config.lower)
-        self.store = self.stored(lambda: self.rows(say), 3, max(self.tokenizer.vocabulary, STEPS + 1), say)
+        self.store = self.stored(lambda: self.rows(say), 3, max(self.tokenizer.vocabulary, SCORE_STEPS + 1), say)
 
     def judged_by(self) -> Sequence[str]:
         """The metrics that suit the validation pairs, which may be of another kind than the training pairs."""
@@ -141,7 +141,7 @@ class RelatingTask(Task[Relating]):
     def rows(self, say: Say) -> Iterator[tuple[Sequence[Any], ...]]:
         cut, count, longest = 0, 0, self.config.max_length
         stream = iter(self.config.train.open())
-        while chunk := list(itertools.islice(stream, CHUNK)):
+        while chunk := list(itertools.islice(stream, PAIRS_A_CHUNK)):
             sides = [framed_rows(self.tokenizer, [text_at(pair, i) for pair in chunk], longest) for i in (0, 1)]
             cut, count = cut + sum(some for _, some in sides), count + len(chunk)
             yield from zip(sides[0][0], sides[1][0], self.third(chunk), strict=True)
@@ -152,7 +152,7 @@ class RelatingTask(Task[Relating]):
         """What is stored beside the two texts of each pair."""
         if self.scale is not None:
             shares = self.scale.inside(np.array([pair.score for pair in pairs], dtype=np.float64))
-            return [[int(mark)] for mark in np.rint(shares * STEPS)]
+            return [[int(mark)] for mark in np.rint(shares * SCORE_STEPS)]
         negatives = [pair.negative for pair in pairs if pair.negative is not None]
         rows = iter(framed_rows(self.tokenizer, negatives, self.config.max_length)[0])
         return [[] if pair.negative is None else next(rows) for pair in pairs]
@@ -172,7 +172,7 @@ class RelatingTask(Task[Relating]):
         embedder = self.tool(model)
         left, right = vectors(embedder, firsts), vectors(embedder, seconds)
         if self.scale is not None:
-            shares = torch.tensor([int(mark[0]) / STEPS for mark in third], device=left.device)
+            shares = torch.tensor([int(mark[0]) / SCORE_STEPS for mark in third], device=left.device)
             return self.score_loss((left * right).sum(-1), shares) * count, count
         negatives = [row for row in third if len(row)]
         if negatives:
@@ -213,9 +213,10 @@ class RelatingTask(Task[Relating]):
     def told(self, found: Nearness, i: int) -> tuple[str, str, str]:
         """Of a validation pair: the texts, what was found, and what is right."""
         pair = self.valid[i]
+        first, second = pair.first[:CELL_CHARACTERS], pair.second[:CELL_CHARACTERS]
         if pair.score is None:
-            return pair.first[:SHOWN], found.nearest[i][:SHOWN], pair.second[:SHOWN]
-        return f"{pair.first[:SHOWN]} | {pair.second[:SHOWN]}", f"{found.cosines[i]:.3f}", f"{pair.score:g}"
+            return first, found.nearest[i][:CELL_CHARACTERS], second
+        return f"{first} | {second}", f"{found.cosines[i]:.3f}", f"{pair.score:g}"
 
     def findings(self, model: Model) -> dict[str, Any]:
         """How its vectors are made, as whoever embeds with it reads it."""

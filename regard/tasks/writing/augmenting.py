@@ -13,7 +13,7 @@ from regard.data.pairs import Pair
 from regard.decoding import Decoding
 from regard.tasks.writing.translator import Translator
 
-CHUNK = 1000  # sentences that are sorted by length together
+SENTENCES_A_CHUNK = 1000  # sentences that are sorted by length together
 
 
 def translated(
@@ -26,7 +26,7 @@ def translated(
 ) -> Iterator[Pair]:
     """Each sentence with its translation; `turned`, the translation is the source. What becomes nothing is left out."""
     rest = (sentence for sentence in sentences if sentence.strip())
-    while chunk := list(islice(rest, CHUNK)):
+    while chunk := list(islice(rest, SENTENCES_A_CHUNK)):
         for sentence, made in zip(chunk, translator.texts(chunk, options, batch, done), strict=True):
             if made.strip():
                 yield Pair(made, sentence) if turned else Pair(sentence, made)

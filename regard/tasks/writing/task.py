@@ -34,7 +34,7 @@ from regard.tasks.tuning import longest_of
 from regard.tasks.writing.translator import Translator
 
 SAMPLES = 5
-SHOWN = 500  # letters of a source in a sample
+SAMPLE_CHARACTERS = 500  # letters of a source in a sample
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class TextToTextTask(Task[TextToText]):
             done(len(self.valid) - len(chosen))
             loss = self.valid_loss(model, done)
         samples = [
-            sample(shortened(pair.source, SHOWN), text, pair.target)
+            sample(shortened(pair.source, SAMPLE_CHARACTERS), text, pair.target)
             for pair, text in zip(chosen[:SAMPLES], found, strict=False)
         ]
         scores = self.config.scores(chosen, found).metrics()

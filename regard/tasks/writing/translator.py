@@ -25,7 +25,7 @@ from regard.tasks.base import Done, Say
 from regard.tasks.tool import Tool
 
 BEAM = 4  # where nothing else is asked for
-SHOWN = 20  # letters by which a message names a text
+MESSAGE_CHARACTERS = 20  # letters by which a message names a text
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,9 @@ class Translator(Tool):
         why = f"has more than the {self.longest} tokens that the model reads" if whole.cut else "has several lines"
         if count > 1 and options.nbest > 1:
             many = f"in parts it has no {options.nbest} best translations; ask for one"
-            raise DataError(f"{text[:SHOWN]!r}… {why}: {many}")
+            raise DataError(f"{text[:MESSAGE_CHARACTERS]!r}… {why}: {many}")
         if whole.cut and say is not None:
-            say(f"{text[:SHOWN]!r}… {why}: it is translated in {count} parts")
+            say(f"{text[:MESSAGE_CHARACTERS]!r}… {why}: it is translated in {count} parts")
 
     def renderings(self, whole: Parts, found: Sequence[Sequence[Hypothesis]], options: Decoding) -> list[Rendering]:
         """The best translations of one text, by those of its parts."""
