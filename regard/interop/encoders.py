@@ -6,24 +6,19 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from regard.interop.family import ACTIVATIONS, Family, Fields, plainly, their_name
+from regard.interop.family import ACTIVATIONS, Family, FieldRule, Fields, plainly, read_fields, written_fields
 from regard.interop.rules import Rule, behind, layer, projections, same
 from regard.models import Encoder
-from regard.nn.attention import MultiHead
 from regard.nn.embeddings import TokenEmbedding
-from regard.nn.feedforward import MLP, Activation
 from regard.nn.heads import TransformHead
 from regard.nn.init import Normal
 from regard.nn.norms import LayerNorm
 from regard.nn.pooling import FirstToken
 from regard.nn.positions import Learned
-from regard.nn.residual import PostNorm
 from regard.nn.stacks import Block, Stack
 
 POOLER = "pooler.dense.weight"
 POSITIONS, SEGMENTS = "embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"
-
-
 RELATION = "cls.seq_relationship.weight"
 
 
@@ -38,72 +33,45 @@ def bert_architecture(config: Encoder) -> str:
     return "BertModel" if config.head is None else "BertForMaskedLM"
 
 
-def encoder(
-    sizes: dict[str, int], rates: tuple[float, float], eps: float, activation: Activation, pooled: bool, headed: bool
-) -> Encoder:
+def post_norm(headed: bool, pooled: bool = False) -> Encoder:
     """Post-norm, learned positions, a norm on the embedding: what the family has in common."""
-    dropout, weight_dropout = rates
-    norm = LayerNorm(eps=eps)
+    norm = LayerNorm(eps=1e-12)
     return Encoder(
-        vocabulary=sizes["vocabulary"],
-        width=sizes["width"],
+        vocabulary=1,
         init=Normal(std=0.02, truncated=True),
-        embedding=TokenEmbedding(segments=sizes["segments"], norm=norm, dropout=dropout),
-        encoder=Stack(
-            layers=sizes["layers"],
-            block=Block(
-                attention=MultiHead(heads=sizes["heads"], weight_dropout=weight_dropout),
-                feedforward=MLP(hidden=sizes["hidden"], activation=activation),
-                norm=norm,
-                residual=PostNorm(dropout=dropout),
-            ),
-            position=Learned(length=sizes["length"]),
-        ),
+        embedding=TokenEmbedding(norm=norm),
+        encoder=Stack(block=Block(norm=norm), position=Learned()),
         pool=FirstToken() if pooled else None,
-        head=TransformHead(norm=norm, activation=activation) if headed else None,
+        head=TransformHead(norm=norm) if headed else None,
     )
 
 
 # --- BERT -------------------------------------------------------------------------------------------------------------
 
 
+BERT_FIELDS = (
+    FieldRule("vocab_size", "vocabulary"),
+    FieldRule("hidden_size", "width"),
+    FieldRule("num_hidden_layers", "encoder.layers"),
+    FieldRule("num_attention_heads", "encoder.block.attention.heads"),
+    FieldRule("intermediate_size", "encoder.block.feedforward.hidden"),
+    FieldRule("hidden_act", "encoder.block.feedforward.activation", "gelu", ACTIVATIONS, also=("head.activation",)),
+    FieldRule("max_position_embeddings", "encoder.position.length", 512),
+    FieldRule("type_vocab_size", "embedding.segments", 2),
+    FieldRule("layer_norm_eps", "encoder.block.norm.eps", 1e-12, also=("embedding.norm.eps", "head.norm.eps")),
+    FieldRule("hidden_dropout_prob", "encoder.block.residual.dropout", 0.1, also=("embedding.dropout",)),
+    FieldRule("attention_probs_dropout_prob", "encoder.block.attention.weight_dropout", 0.1),
+)
+
+
 def bert_config(given: Fields, names: Collection[str]) -> Encoder:
-    length, segments = given.number("max_position_embeddings", 512), given.number("type_vocab_size", 2)
-    config = bert_shaped(given, names, length, segments, "cls.predictions.bias")
+    config = read_fields(post_norm("cls.predictions.bias" in names, POOLER in names), BERT_FIELDS, given)
     return replace(config, relation=RELATION in names and POOLER in names)
 
 
-def bert_shaped(given: Fields, names: Collection[str], length: int, segments: int, head: str) -> Encoder:
-    sizes = {
-        "vocabulary": given.number("vocab_size"),
-        "width": given.number("hidden_size"),
-        "layers": given.number("num_hidden_layers"),
-        "heads": given.number("num_attention_heads"),
-        "hidden": given.number("intermediate_size"),
-        "length": length,
-        "segments": segments,
-    }
-    rates = given.real("hidden_dropout_prob", 0.1), given.real("attention_probs_dropout_prob", 0.1)
-    activation: Activation = given.one_of("hidden_act", "gelu", ACTIVATIONS)  # type: ignore[assignment]
-    return encoder(sizes, rates, given.real("layer_norm_eps", 1e-12), activation, POOLER in names, head in names)
-
-
 def bert_fields(config: Encoder, pad: int) -> dict[str, Any]:
-    block = plainly(config.encoder).block
-    return {
-        "vocab_size": config.vocabulary,
-        "hidden_size": config.width,
-        "num_hidden_layers": plainly(config.encoder).layers,
-        "num_attention_heads": getattr(block.attention, "heads", 1),
-        "intermediate_size": getattr(block.feedforward, "hidden", 1),
-        "hidden_act": their_name(ACTIVATIONS, getattr(block.feedforward, "activation", "gelu")),
-        "max_position_embeddings": getattr(plainly(config.encoder).position, "length", 512),
-        "type_vocab_size": max(getattr(config.embedding, "segments", 2), 1),
-        "layer_norm_eps": getattr(block.norm, "eps", 1e-12),
-        "hidden_dropout_prob": block.residual.dropout,
-        "attention_probs_dropout_prob": getattr(block.attention, "weight_dropout", 0.0),
-        "tie_word_embeddings": True,
-    }
+    found = written_fields(config, BERT_FIELDS)
+    return found | {"type_vocab_size": max(found["type_vocab_size"], 1), "tie_word_embeddings": True}
 
 
 def body_rules(config: Encoder) -> list[Rule]:
@@ -116,10 +84,9 @@ def body_rules(config: Encoder) -> list[Rule]:
     ]
     for i in range(plainly(config.encoder).layers):
         ours, theirs = f"encoder.blocks.{i}", f"encoder.layer.{i}"
-        for part in ("weight", "bias"):
-            three = [f"{theirs}.attention.self.{name}.{part}" for name in ("query", "key", "value")]
-            rules.append(projections(f"{ours}.attention.qkv.{part}", three, dims))
+        three = [f"{theirs}.attention.self.{name}" for name in ("query", "key", "value")]
         rules += [
+            *projections(f"{ours}.attention.qkv", three, dims),
             *layer(f"{ours}.attention.out", f"{theirs}.attention.output.dense"),
             *layer(f"{ours}.attention_join.norm", f"{theirs}.attention.output.LayerNorm"),
             *layer(f"{ours}.feedforward.up", f"{theirs}.intermediate.dense"),
@@ -177,12 +144,14 @@ def roberta_length(given: Fields) -> int:
 def roberta_config(given: Fields, names: Collection[str]) -> Encoder:
     """The one segment that it has is no segment: its vector is added to every position."""
     segments = given.number("type_vocab_size", 1)
-    return bert_shaped(given, names, roberta_length(given), 0 if segments == 1 else segments, "lm_head.bias")
+    as_bert = {"max_position_embeddings": roberta_length(given), "type_vocab_size": 0 if segments == 1 else segments}
+    base = post_norm("lm_head.bias" in names, POOLER in names)
+    return read_fields(base, BERT_FIELDS, Fields({**given.values, **as_bert}, given.where))
 
 
 def roberta_fields(config: Encoder, pad: int) -> dict[str, Any]:
-    length = getattr(plainly(config.encoder).position, "length", 512) + pad + 1
-    return bert_fields(config, pad) | {"max_position_embeddings": length, "pad_token_id": pad}
+    found = bert_fields(config, pad)
+    return found | {"max_position_embeddings": found["max_position_embeddings"] + pad + 1, "pad_token_id": pad}
 
 
 def roberta_rules(config: Encoder, given: Fields) -> list[Rule]:
@@ -221,35 +190,17 @@ ROBERTA = Family(
 # --- DistilBERT -------------------------------------------------------------------------------------------------------
 
 
-def distilbert_config(given: Fields, names: Collection[str]) -> Encoder:
-    sizes = {
-        "vocabulary": given.number("vocab_size"),
-        "width": given.number("dim"),
-        "layers": given.number("n_layers"),
-        "heads": given.number("n_heads"),
-        "hidden": given.number("hidden_dim"),
-        "length": given.number("max_position_embeddings", 512),
-        "segments": 0,
-    }
-    rates = given.real("dropout", 0.1), given.real("attention_dropout", 0.1)
-    activation: Activation = given.one_of("activation", "gelu", ACTIVATIONS)  # type: ignore[assignment]
-    return encoder(sizes, rates, 1e-12, activation, False, "vocab_projector.bias" in names)
-
-
-def distilbert_fields(config: Encoder, pad: int) -> dict[str, Any]:
-    block = plainly(config.encoder).block
-    return {
-        "vocab_size": config.vocabulary,
-        "dim": config.width,
-        "n_layers": plainly(config.encoder).layers,
-        "n_heads": getattr(block.attention, "heads", 1),
-        "hidden_dim": getattr(block.feedforward, "hidden", 1),
-        "activation": their_name(ACTIVATIONS, getattr(block.feedforward, "activation", "gelu")),
-        "max_position_embeddings": getattr(plainly(config.encoder).position, "length", 512),
-        "dropout": block.residual.dropout,
-        "attention_dropout": getattr(block.attention, "weight_dropout", 0.0),
-        "tie_word_embeddings": True,
-    }
+DISTILBERT_FIELDS = (
+    FieldRule("vocab_size", "vocabulary"),
+    FieldRule("dim", "width"),
+    FieldRule("n_layers", "encoder.layers"),
+    FieldRule("n_heads", "encoder.block.attention.heads"),
+    FieldRule("hidden_dim", "encoder.block.feedforward.hidden"),
+    FieldRule("activation", "encoder.block.feedforward.activation", "gelu", ACTIVATIONS, also=("head.activation",)),
+    FieldRule("max_position_embeddings", "encoder.position.length", 512),
+    FieldRule("dropout", "encoder.block.residual.dropout", 0.1, also=("embedding.dropout",)),
+    FieldRule("attention_dropout", "encoder.block.attention.weight_dropout", 0.1),
+)
 
 
 def distilbert_rules(config: Encoder, given: Fields) -> list[Rule]:
@@ -264,10 +215,8 @@ def distilbert_rules(config: Encoder, given: Fields) -> list[Rule]:
     ]
     for i in range(plainly(config.encoder).layers):
         ours, theirs = f"encoder.blocks.{i}", f"transformer.layer.{i}"
-        for part in ("weight", "bias"):
-            three = [f"{theirs}.attention.{name}_lin.{part}" for name in "qkv"]
-            rules.append(projections(f"{ours}.attention.qkv.{part}", three, dims))
         rules += [
+            *projections(f"{ours}.attention.qkv", [f"{theirs}.attention.{name}_lin" for name in "qkv"], dims),
             *layer(f"{ours}.attention.out", f"{theirs}.attention.out_lin"),
             *layer(f"{ours}.attention_join.norm", f"{theirs}.sa_layer_norm"),
             *layer(f"{ours}.feedforward.up", f"{theirs}.ffn.lin1"),
@@ -282,8 +231,8 @@ DISTILBERT = Family(
     model=Encoder,
     prefix="distilbert.",
     heads=("vocab_",),
-    config=distilbert_config,
-    fields=distilbert_fields,
+    config=lambda given, names: read_fields(post_norm("vocab_projector.bias" in names), DISTILBERT_FIELDS, given),
+    fields=lambda config, pad: written_fields(config, DISTILBERT_FIELDS) | {"tie_word_embeddings": True},
     rules=distilbert_rules,
     architecture=lambda config: "DistilBertModel" if config.head is None else "DistilBertForMaskedLM",
     longest=lambda given: given.number("max_position_embeddings", 512),

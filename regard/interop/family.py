@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
-from regard.config import Config, Part, fields_of, nearest
+from regard.config import Config, Part, fields_of, from_dict, nearest, to_dict
 from regard.data.files import DataError
 from regard.interop.rules import Rule, shapes_of
 from regard.models import ModelConfig
@@ -114,6 +114,68 @@ class Family:
         return list(differing(plain(config), plain(self.config(given, names)), ""))
 
 
+@dataclass(frozen=True)
+class FieldRule:
+    """A field of a config.json, and by its dotted name the field of our config that says the same; `also` are others
+    that get the same value, unless their slot is empty.
+
+    Where a file lacks the field, `usual` counts, or what `usual` makes of the other fields; without one it must be
+    there. A field of ours that may be None is so where theirs is as usual. `names` are our words for theirs.
+    """
+
+    theirs: str
+    ours: str
+    usual: Any = None
+    names: Mapping[Any, Any] | None = None
+    also: tuple[str, ...] = ()
+
+    def usual_in(self, given: Fields) -> Any:
+        return self.usual(given) if callable(self.usual) else self.usual
+
+    def read(self, given: Fields) -> Any:
+        usual = self.usual_in(given)
+        if isinstance(usual, bool):
+            value = given.flag(self.theirs, usual)
+            return value if self.names is None else self.names[value]
+        if self.names is not None:
+            return given.one_of(self.theirs, usual, self.names)
+        return given.real(self.theirs, usual) if isinstance(usual, float) else given.number(self.theirs, usual)
+
+    def write(self, config: ModelConfig, written: Fields) -> Any:
+        """What stands for a field that the config does not have is of no matter: it reads as something else again."""
+        value: Any = config
+        for step in self.ours.split("."):
+            value = getattr(plainly(value) if isinstance(value, StackConfig) else value, step, None)
+        if self.names is not None:
+            return next((theirs for theirs, own in self.names.items() if own == value), next(iter(self.names)))
+        if value is None:
+            value = self.usual_in(written)
+        return 1 if value is None else value
+
+
+def read_fields(base: C, rules: Sequence[FieldRule], given: Fields) -> C:
+    """A config like `base`, with what the fields of a config.json say."""
+    plain = to_dict(base)
+    for rule in rules:
+        value, usual = rule.read(given), rule.usual_in(given)
+        for ours in (rule.ours, *rule.also):
+            *steps, last = ours.split(".")
+            inner: Any = plain
+            for step in steps:
+                inner = inner[step] if inner is not None else None
+            if inner is not None and not (inner[last] is None and value == usual):
+                inner[last] = value
+    return from_dict(type(base), plain)
+
+
+def written_fields(config: ModelConfig, rules: Sequence[FieldRule]) -> dict[str, Any]:
+    """The fields of a config.json that say what a config of ours does."""
+    found: dict[str, Any] = {}
+    for rule in rules:
+        found[rule.theirs] = rule.write(config, Fields(found, config.kind))
+    return found
+
+
 class PlainStack(NamedTuple):
     layers: int
     block: Block
@@ -155,8 +217,3 @@ def differing(one: Config, other: Config, where: str) -> Iterator[str]:
         elif ours != theirs:
             said = getattr(ours, "kind", ours) if isinstance(ours, Part) else ours
             yield f"{path} {said}"
-
-
-def their_name(known: Mapping[str, str], ours: str) -> str:
-    """The foreign name of ours; where there is none any other, for that reads as something else again."""
-    return next((theirs for theirs, own in known.items() if own == ours), next(iter(known)))

@@ -12,6 +12,9 @@ from regard.data.files import DataError
 from regard.models import ModelConfig
 from regard.nn.positions.base import HeadDims
 
+Join = Callable[[Sequence[Tensor]], Tensor]
+Part = Callable[[Tensor], Sequence[Tensor]]
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -19,8 +22,8 @@ class Rule:
 
     ours: str
     theirs: tuple[str, ...]
-    join: Callable[[Sequence[Tensor]], Tensor]
-    part: Callable[[Tensor], Sequence[Tensor]]
+    join: Join
+    part: Part
 
 
 def same(ours: str, theirs: str) -> Rule:
@@ -44,24 +47,29 @@ def behind(ours: str, theirs: str, unused: int, every: str | None) -> Rule:
     return Rule(ours, names, lambda given: given[0][unused:] + (0 if every is None else given[1]), part)
 
 
-def stacked(ours: str, *theirs: str) -> Rule:
-    """Matrices one above the other."""
-    return Rule(ours, theirs, lambda given: torch.cat(list(given)), lambda own: own.chunk(len(theirs)))
+def joined(ours: str, theirs: Sequence[str], join: Join, part: Part) -> list[Rule]:
+    """A layer of ours that is made of several there: its weight and its bias."""
+    ends = ("weight", "bias")
+    return [Rule(f"{ours}.{end}", tuple(f"{name}.{end}" for name in theirs), join, part) for end in ends]
 
 
-def projections(ours: str, theirs: Sequence[str], dims: HeadDims, paired: bool = False) -> Rule:
+def stacked(ours: str, *theirs: str) -> list[Rule]:
+    """Layers one above the other."""
+    return joined(ours, theirs, lambda given: torch.cat(list(given)), lambda own: own.chunk(len(theirs)))
+
+
+def projections(ours: str, theirs: Sequence[str], dims: HeadDims, paired: bool = False) -> list[Rule]:
     """Queries, keys and values apart; `paired` where ours turn neighbours by rotary positions, and theirs halves."""
-    return Rule(ours, tuple(theirs), lambda given: fused(given, dims, paired), lambda own: unfused(own, dims, paired))
+    return joined(ours, theirs, lambda given: fused(given, dims, paired), lambda own: unfused(own, dims, paired))
 
 
-def turned_projections(ours: str, theirs: str, dims: HeadDims) -> Rule:
-    """Queries, keys and values side by side in one matrix, which is kept input by input, or in one bias."""
-    return Rule(
-        ours,
-        (theirs,),
-        lambda given: fused(given[0].t().chunk(3), dims, False),
-        lambda own: [torch.cat(unfused(own, dims, False)).t()],
-    )
+def turned_projections(ours: str, theirs: str, dims: HeadDims) -> list[Rule]:
+    """Queries, keys and values side by side in one layer, whose matrix is kept input by input."""
+
+    def part(own: Tensor) -> list[Tensor]:
+        return [torch.cat(unfused(own, dims, False)).t()]
+
+    return joined(ours, [theirs], lambda given: fused(given[0].t().chunk(3), dims, False), part)
 
 
 def layer(ours: str, theirs: str, how: Callable[[str, str], Rule] = same) -> list[Rule]:

@@ -8,63 +8,52 @@ from typing import Any
 from torch import Tensor
 
 from regard.config import fields_of
-from regard.interop.family import ACTIVATIONS, Family, Fields, plainly, their_name
+from regard.interop.family import ACTIVATIONS, Family, FieldRule, Fields, plainly, read_fields, written_fields
 from regard.interop.rules import Rule, fused, layer, same, unfused
 from regard.models import Encoder, TwoStream
 from regard.nn.attention import MultiHead
-from regard.nn.embeddings import TokenEmbedding
-from regard.nn.feedforward import MLP
 from regard.nn.heads import LinearHead
 from regard.nn.init import Normal
-from regard.nn.norms import LayerNorm
 from regard.nn.positions import TransformerXL
 from regard.nn.positions.base import HeadDims
-from regard.nn.residual import PostNorm
 from regard.nn.stacks import Block, Stack
 
 LONGEST = 512  # tokens that the released models were trained on; nothing in them sets a limit
 
 
+DROPOUTS = ("block.attention.weight_dropout", "block.feedforward.hidden_dropout", "position.dropout")
+XLNET_FIELDS = (
+    FieldRule("vocab_size", "vocabulary"),
+    FieldRule("d_model", "width"),
+    FieldRule("n_layer", "encoder.layers"),
+    FieldRule("n_head", "encoder.block.attention.heads"),
+    FieldRule("d_inner", "encoder.block.feedforward.hidden"),
+    FieldRule("ff_activation", "encoder.block.feedforward.activation", "gelu", ACTIVATIONS),
+    FieldRule("layer_norm_eps", "encoder.block.norm.eps", 1e-12),
+    FieldRule(
+        "dropout",
+        "encoder.block.residual.dropout",
+        0.1,
+        also=("embedding.dropout", *(f"encoder.{one}" for one in DROPOUTS)),
+    ),
+)
+
+
 def xlnet_config(given: Fields, names: Collection[str]) -> TwoStream:
-    width, heads, dropout = given.number("d_model"), given.number("n_head"), given.real("dropout", 0.1)
-    given.check({"d_head": width // max(heads, 1)})
+    given.check({"d_head": given.number("d_model") // max(given.number("n_head"), 1)})
     clamp = given.real("clamp_len", -1)
-    return TwoStream(
-        vocabulary=given.number("vocab_size"),
-        width=width,
-        init=Normal(std=0.02),
-        embedding=TokenEmbedding(dropout=dropout),
-        encoder=Stack(
-            layers=given.number("n_layer"),
-            block=Block(
-                attention=MultiHead(heads=heads, bias=False, weight_dropout=dropout),
-                feedforward=MLP(
-                    hidden=given.number("d_inner"),
-                    activation=given.one_of("ff_activation", "gelu", ACTIVATIONS),  # type: ignore[arg-type]
-                    hidden_dropout=dropout,
-                ),
-                norm=LayerNorm(eps=given.real("layer_norm_eps", 1e-12)),
-                residual=PostNorm(dropout=dropout),
-            ),
-            position=TransformerXL(distance=int(clamp) if clamp > 0 else None, segments=True, dropout=dropout),
-        ),
-        head=LinearHead(bias=True) if "lm_loss.bias" in names else None,
+    stack = Stack(
+        block=Block(attention=MultiHead(bias=False)),
+        position=TransformerXL(distance=int(clamp) if clamp > 0 else None, segments=True),
     )
+    head = LinearHead(bias=True) if "lm_loss.bias" in names else None
+    return read_fields(TwoStream(vocabulary=1, init=Normal(std=0.02), encoder=stack, head=head), XLNET_FIELDS, given)
 
 
 def xlnet_fields(config: TwoStream, pad: int) -> dict[str, Any]:
-    block = plainly(config.encoder).block
-    heads = getattr(block.attention, "heads", 1)
-    return {
-        "vocab_size": config.vocabulary,
-        "d_model": config.width,
-        "n_layer": plainly(config.encoder).layers,
-        "n_head": heads,
-        "d_head": config.width // heads,
-        "d_inner": getattr(block.feedforward, "hidden", 1),
-        "ff_activation": their_name(ACTIVATIONS, getattr(block.feedforward, "activation", "gelu")),
-        "layer_norm_eps": getattr(block.norm, "eps", 1e-12),
-        "dropout": block.residual.dropout,
+    found = written_fields(config, XLNET_FIELDS)
+    return found | {
+        "d_head": config.width // found["n_head"],
         "clamp_len": getattr(plainly(config.encoder).position, "distance", None) or -1,
         "attn_type": "bi",
         "bi_data": False,
