@@ -5,7 +5,7 @@ Built-in sets are made on the spot; the others are read from the folder that the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from regard import extensions
 from regard.config import nearest
 from regard.data.documents import Document
 from regard.data.files import DataError
-from regard.data.pairs import First, Pair
+from regard.data.pairs import Again, First, Pair
 from regard.data.sources import (
     aeslc,
     cola,
@@ -107,16 +107,6 @@ def swapped(pair: Pair) -> Pair:
     )
 
 
-@dataclass(frozen=True)
-class _Stream:
-    """Examples that can be iterated again: each time from a new call of `start`."""
-
-    start: Callable[[], Iterator[Any]]
-
-    def __iter__(self) -> Iterator[Any]:
-        return self.start()
-
-
 def _first(read: Callable[[str, str], Iterable[Any]]) -> Opener:
     """Lets a set that is read from files be cut after so many examples."""
 
@@ -132,8 +122,8 @@ def _phrasebook(languages: str, split: str, count: int | None) -> Iterable[Pair]
 
     many = count or (PHRASEBOOK_TRAIN if split == "train" else PHRASEBOOK_OTHER)
     if languages == "fr-en":
-        return _Stream(lambda: map(swapped, phrasebook(split, many)))
-    return _Stream(lambda: phrasebook(split, many))
+        return Again(lambda: map(swapped, phrasebook(split, many)))
+    return Again(lambda: phrasebook(split, many))
 
 
 def _phrases(languages: str, split: str, count: int | None) -> Iterable[Document]:
@@ -145,7 +135,7 @@ def _phrases(languages: str, split: str, count: int | None) -> Iterable[Document
 def _tagged_phrases(languages: str, split: str, count: int | None) -> Iterable[Tagged]:
     """Its sentences in the language that the pairs begin with, with the gold parts of speech."""
     pairs = _phrasebook(languages, split, count)
-    return _Stream(lambda: (Tagged(pair.source_words, pair.source_tags) for pair in pairs))
+    return Again(lambda: (Tagged(pair.source_words, pair.source_tags) for pair in pairs))
 
 
 def _texts(read: Callable[[str, str], Iterable[Document]]) -> Opener:

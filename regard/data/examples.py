@@ -15,7 +15,7 @@ from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
 from regard.data.questions import Question, open_questions
-from regard.data.related import FromJudged, FromPairs, Related, RelatedFile
+from regard.data.related import Related, RelatedFile, from_judged, from_pairs
 from regard.data.tagged import Tagged, open_tagged
 from regard.data.text import FirstLines, Share, TextFiles
 
@@ -28,12 +28,15 @@ HELD_OUT = 10  # percent of a training text, where no other is given for validat
 class Examples(Config):
     """Where examples come from: a file, or a split of a named set; at most `count` of them.
 
-    A kind says its `form`, by which named sets know it, what its examples are called, and how a file is read.
+    A kind says its `form`, by which named sets know it, what its examples are `called`, how a file is read, and which
+    columns it takes: how many, and what is said where there are others.
     """
 
     form: ClassVar[str] = ""
     called: ClassVar[str] = "examples"
     instead: ClassVar[str] = ""  # options that name examples as well as --data does
+    takes: ClassVar[tuple[int, ...]] = ()
+    said: ClassVar[str] = ""
 
     file: str | None = None
     name: str | None = None
@@ -45,6 +48,8 @@ class Examples(Config):
     def check(self) -> None:
         if self.file is not None and self.name is not None:
             raise ConfigError(f"{self.called} come from one file or from a named set: choose one")
+        if self.columns is not None and len(self.columns) not in self.takes:
+            raise ConfigError(f"columns {','.join(self.columns)}: {self.said}")
 
     @property
     def given(self) -> bool:
@@ -60,6 +65,13 @@ class Examples(Config):
     def read(self) -> Iterable[Any]:
         """The examples of the file."""
         raise TypeError(f"{type(self).__name__} does not say how a file is read")
+
+    @property
+    def path(self) -> str:
+        """The file, which must be given."""
+        if self.file is None:
+            raise DataError(f"no {self.called} were given: name a file or a data set")
+        return self.file
 
     def like(
         self: E,
@@ -90,20 +102,21 @@ class PairData(Examples):
     form: ClassVar[str] = "pairs"
     called: ClassVar[str] = "sentence pairs"
     instead: ClassVar[str] = ", or --source and --target"
+    takes: ClassVar = (2,)
+    said: ClassVar[str] = "name two, the source's and the target's"
 
     source: str | None = None
     target: str | None = None
 
     def check(self) -> None:
-        ways = [self.file is not None, self.source is not None or self.target is not None, self.name is not None]
-        if sum(ways) > 1:
+        parallel = self.source is not None or self.target is not None
+        if parallel and (self.file is not None or self.name is not None):
             raise ConfigError(
-                "sentence pairs come from one file, from two parallel files or from a named set: choose one"
+                f"{self.called} come from one file, from two parallel files or from a named set: choose one"
             )
         if (self.source is None) != (self.target is None):
             raise ConfigError(f"source {self.source!r} and target {self.target!r}: parallel files come in two")
-        if self.columns is not None and len(self.columns) != 2:
-            raise ConfigError(f"columns {','.join(self.columns)}: name two, the source's and the target's")
+        super().check()
 
     @property
     def given(self) -> bool:
@@ -113,11 +126,9 @@ class PairData(Examples):
         return self.open()
 
     def read(self) -> Iterable[Pair]:
-        if self.file is not None:
-            return PairFile(self.file, self.columns)
         if self.source is not None and self.target is not None:
             return ParallelFiles(self.source, self.target)
-        raise DataError("no sentence pairs were given: name a file, two parallel files or a data set")
+        return PairFile(self.path, self.columns)
 
 
 @dataclass(frozen=True)
@@ -137,19 +148,14 @@ class LabelledData(Examples):
 
     form: ClassVar[str] = "labelled"
     called: ClassVar[str] = "labelled texts"
-
-    def check(self) -> None:
-        super().check()
-        if self.columns is not None and len(self.columns) != 2:
-            raise ConfigError(f"columns {','.join(self.columns)}: name two, the text's and the label's")
+    takes: ClassVar = (2,)
+    said: ClassVar[str] = "name two, the text's and the label's"
 
     def texts(self) -> Iterable[Labelled]:
         return self.open()
 
     def read(self) -> Iterable[Labelled]:
-        if self.file is None:
-            raise DataError("no labelled texts were given: name a file or a data set")
-        return LabelledFile(self.file, self.columns)
+        return LabelledFile(self.path, self.columns)
 
 
 @dataclass(frozen=True)
@@ -158,19 +164,11 @@ class JudgedData(Examples):
 
     form: ClassVar[str] = "judged"
     called: ClassVar[str] = "judged pairs"
-
-    def check(self) -> None:
-        super().check()
-        if self.columns is not None and len(self.columns) != 3:
-            raise ConfigError(f"columns {','.join(self.columns)}: name three, the two texts' and the label's")
-
-    def pairs(self) -> Iterable[JudgedPair]:
-        return self.open()
+    takes: ClassVar = (3,)
+    said: ClassVar[str] = "name three, the two texts' and the label's"
 
     def read(self) -> Iterable[JudgedPair]:
-        if self.file is None:
-            raise DataError("no pairs of texts were given: name a file or a data set")
-        return JudgedFile(self.file, self.columns)
+        return JudgedFile(self.path, self.columns)
 
 
 @dataclass(frozen=True)
@@ -179,22 +177,17 @@ class RelatedData(Examples):
 
     form: ClassVar[str] = "judged"
     called: ClassVar[str] = "pairs of texts"
-
-    def check(self) -> None:
-        super().check()
-        if self.columns is not None and len(self.columns) not in (2, 3):
-            raise ConfigError(f"columns {','.join(self.columns)}: name the two texts', and that of scores or negatives")
+    takes: ClassVar = (2, 3)
+    said: ClassVar[str] = "name the two texts', and that of scores or negatives"
 
     def open(self) -> Iterable[Related]:
         if self.name is not None and "pairs" in data_set(self.name).forms:
-            return FromPairs(open_data(self.name, self.languages, self.split, self.count))
+            return from_pairs(open_data(self.name, self.languages, self.split, self.count))
         pairs: Iterable[Any] = super().open()
-        return pairs if self.name is None else FromJudged(self.name, pairs)
+        return pairs if self.name is None else from_judged(self.name, pairs)
 
     def read(self) -> Iterable[Related]:
-        if self.file is None:
-            raise DataError("no pairs of texts were given: name a file or a data set")
-        return RelatedFile(self.file, self.columns)
+        return RelatedFile(self.path, self.columns)
 
 
 @dataclass(frozen=True)
@@ -203,16 +196,10 @@ class QuestionData(Examples):
 
     form: ClassVar[str] = "questions"
     called: ClassVar[str] = "questions"
-
-    def check(self) -> None:
-        super().check()
-        if self.columns is not None:
-            raise ConfigError("columns: files of questions have their own; leave them out")
+    said: ClassVar[str] = "files of questions have their own; leave them out"
 
     def read(self) -> Iterable[Question]:
-        if self.file is None:
-            raise DataError("no questions were given: name a file or a data set")
-        return open_questions(self.file)
+        return open_questions(self.path)
 
 
 @dataclass(frozen=True)
@@ -221,16 +208,11 @@ class TaggedData(Examples):
 
     form: ClassVar[str] = "tagged"
     called: ClassVar[str] = "tagged sentences"
-
-    def check(self) -> None:
-        super().check()
-        if self.columns is not None and len(self.columns) != 2:
-            raise ConfigError(f"columns {','.join(self.columns)}: name two, the words' and the tags'")
+    takes: ClassVar = (2,)
+    said: ClassVar[str] = "name two, the words' and the tags'"
 
     def read(self) -> Iterable[Tagged]:
-        if self.file is None:
-            raise DataError("no tagged sentences were given: name a file or a data set")
-        return open_tagged(self.file, self.columns)
+        return open_tagged(self.path, self.columns)
 
 
 @dataclass(frozen=True)
@@ -239,13 +221,9 @@ class TextData(Examples):
     `count` lines."""
 
     form: ClassVar[str] = "text"
-    called: ClassVar[str] = "text"
-
-    def check(self) -> None:
-        if self.file is not None and self.name is not None:
-            raise ConfigError("text comes from a file or a folder, or from a named set: choose one")
-        if self.columns is not None and len(self.columns) != 1:
-            raise ConfigError(f"columns {','.join(self.columns)}: name one, that of the texts")
+    called: ClassVar[str] = "texts"
+    takes: ClassVar = (1,)
+    said: ClassVar[str] = "name one, that of the texts"
 
     def open(self) -> Iterable[Document]:
         """Documents, each of which gives its lines."""
@@ -254,9 +232,7 @@ class TextData(Examples):
         return self.read() if self.count is None else FirstLines(self.read(), self.count)
 
     def read(self) -> Iterable[Document]:
-        if self.file is None:
-            raise DataError("no text was given: name a file, a folder or a data set")
-        return TextFiles(self.file, self.columns[0] if self.columns else None)
+        return TextFiles(self.path, self.columns[0] if self.columns else None)
 
 
 def some_text(data: TextData) -> Iterable[Document]:

@@ -11,7 +11,7 @@ import gzip
 import itertools
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, ClassVar, Generic, TypeVar
@@ -19,7 +19,7 @@ from typing import IO, Any, ClassVar, Generic, TypeVar
 from regard.data.columns import Bare, Known, Names, layout
 from regard.data.errors import DataError
 from regard.data.forms import Line, Rows, check_column, comma_separated, csv_names, json_names, jsonl, tsv
-from regard.data.pairs import Pair
+from regard.data.pairs import Pair, again
 
 __all__ = [
     "DataError",
@@ -146,6 +146,20 @@ class ParallelFiles:
                 found += 1
                 yield pair
         check_found(found, self.skipped, f"{self.source} and {self.target}", "sentence pair")
+
+
+@again
+def cells(path: Path, wanted: Sequence[int], header: int, make: Callable[..., E | None], about: str) -> Iterator[E]:
+    """The examples of a named set between tabs: `make` is given the `wanted` cells of each line behind `header` lines;
+    where it gives None, the line is not `about`."""
+    for number, line in enumerate(lines(path), 1):
+        if number <= header or not line.strip():
+            continue
+        found = line.split("\t")
+        example = make(*(found[i].strip() for i in wanted)) if len(found) > max(wanted) else None
+        if example is None:
+            raise DataError(f"{path}, line {number}: it is not {about}, between tabs")
+        yield example
 
 
 def lines(path: Path, encoding: str = "utf-8", ends: bool = False, longest: int | None = None) -> Iterator[str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from regard.data.columns import Bare, is_number
-from regard.data.files import DataError, Line, column_of, lines, text_of
+from regard.data.files import DataError, Line, column_of, text_of
 from regard.data.labelled import LabelFile
 
 
@@ -83,24 +82,3 @@ class JudgedFile(LabelFile[JudgedPair]):
             raise DataError(f"{where}: the pair has no label; give it one or take the line out")
         self.refuse_name(label, where)
         return JudgedPair(first, second, label, self.columns[2] in SCORES, where)
-
-
-@dataclass(frozen=True)
-class Columns:
-    """A named set between tabs: reads the `wanted` columns of each line, behind `header` lines, with `make`."""
-
-    path: Path
-    wanted: tuple[int, ...]
-    header: int
-    make: Callable[..., JudgedPair | None]
-    about: str
-
-    def __iter__(self) -> Iterator[JudgedPair]:
-        for number, line in enumerate(lines(self.path), 1):
-            cells = line.split("\t")
-            if number <= self.header or not line.strip():
-                continue
-            found = self.make(*(cells[i].strip() for i in self.wanted)) if len(cells) > max(self.wanted) else None
-            if found is None:
-                raise DataError(f"{self.path}, line {number}: it is not {self.about}, between tabs")
-            yield found

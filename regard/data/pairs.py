@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial, wraps
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 E = TypeVar("E")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,26 @@ class First(Generic[E]):
     @property
     def skipped(self) -> int:
         return skipped(self.examples)
+
+
+@dataclass(frozen=True)
+class Again(Generic[E]):
+    """Examples that can be iterated again and again: each pass is a new call of `read`."""
+
+    read: Callable[[], Iterator[E]]
+
+    def __iter__(self) -> Iterator[E]:
+        return self.read()
+
+
+def again(read: Callable[P, Iterator[E]]) -> Callable[P, Again[E]]:
+    """Makes of a generator a function whose examples can be iterated again and again."""
+
+    @wraps(read)
+    def opened(*given: P.args, **named: P.kwargs) -> Again[E]:
+        return Again(partial(read, *given, **named))
+
+    return opened
 
 
 @dataclass(frozen=True)

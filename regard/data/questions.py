@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.files import DataError, Line, TableFile, column_of, existing, text_of
+from regard.data.pairs import again
 from regard.errors import FileError, reading
 
 
@@ -26,20 +27,16 @@ class Question:
     answers: tuple[tuple[str, int], ...] = ()
 
 
-class QuestionFile:
+@again
+def squad_file(path: Path) -> Iterator[Question]:
     """The questions of a SQuAD file, of either version, gzipped or not; every answer must stand where it says."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = existing(path)
-
-    def __iter__(self) -> Iterator[Question]:
-        found = False
-        for article in read_articles(self.path):
-            for one in questions_of(article, str(self.path)):
-                found = True
-                yield one
-        if not found:
-            raise DataError(f"{self.path}: no question in it")
+    found = False
+    for article in read_articles(path):
+        for one in questions_of(article, str(path)):
+            found = True
+            yield one
+    if not found:
+        raise DataError(f"{path}: no question in it")
 
 
 class QuestionRecords(TableFile[Question]):
@@ -68,7 +65,7 @@ def open_questions(path: str | os.PathLike[str]) -> Iterable[Question]:
     """The questions of one file, to be iterated again and again; its name tells the form: `.jsonl`, or SQuAD's."""
     if Path(path).name.removesuffix(".gz").endswith(".jsonl"):
         return QuestionRecords(path)
-    return QuestionFile(path)
+    return squad_file(existing(path))
 
 
 def read_articles(path: Path) -> list[Any]:

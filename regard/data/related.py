@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from regard.data.columns import is_number
 from regard.data.files import DataError, Line, TableFile, text_of
 from regard.data.judged import LABELS, SCORES, STSB, TEXTS, JudgedPair
-from regard.data.pairs import Pair
+from regard.data.pairs import Pair, again
 
 NEGATIVE = "negative"
 NO_SCORES = ("nan", "inf", "-inf")
@@ -96,25 +96,17 @@ class RelatedFile(TableFile[Related]):
         return Related(first, second, negative=text or None)
 
 
-@dataclass(frozen=True)
-class FromJudged:
+@again
+def from_judged(name: str, pairs: Iterable[JudgedPair]) -> Iterator[Related]:
     """Judged pairs of a named set, whose scores say how near they are; labels do not."""
-
-    name: str
-    pairs: Iterable[JudgedPair]
-
-    def __iter__(self) -> Iterator[Related]:
-        for pair in self.pairs:
-            if not pair.scored:
-                raise DataError(f"{self.name} has labels, such as {pair.label!r}, where scores are needed")
-            yield Related(pair.first, pair.second, pair.score)
+    for pair in pairs:
+        if not pair.scored:
+            raise DataError(f"{name} has labels, such as {pair.label!r}, where scores are needed")
+        yield Related(pair.first, pair.second, pair.score)
 
 
-@dataclass(frozen=True)
-class FromPairs:
+@again
+def from_pairs(pairs: Iterable[Pair]) -> Iterator[Related]:
     """Sentences and their translations, which belong together."""
-
-    pairs: Iterable[Pair]
-
-    def __iter__(self) -> Iterator[Related]:
-        return (Related(pair.source, pair.target) for pair in self.pairs)
+    for pair in pairs:
+        yield Related(pair.source, pair.target)

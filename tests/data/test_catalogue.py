@@ -188,7 +188,7 @@ def test_a_set_that_is_too_small_or_not_as_promised_says_so(home: Path) -> None:
         list(open_data("r8", form="labelled"))
     for name, text, said in (
         ("r8/train.txt", "a story\n", "line 1: it is not a label, a tab and a text"),
-        ("sst2/dev.tsv", "sentence\tlabel\nwell\t2\n", "line 2: label '2' is not 0 or 1"),
+        ("sst2/dev.tsv", "sentence\tlabel\nwell\t2\n", "line 2: it is not a text and a label, 0 or 1"),
         ("trec/train.txt", "NUM What ?\n", "line 1: it is not of the form COARSE:fine question"),
         ("imdb/train.tsv.gz", "1\tno id\n", "line 1: it is not a label, 0 or 1, an identity and a text"),
     ):

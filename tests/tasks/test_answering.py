@@ -15,7 +15,7 @@ import torch
 import regard as library
 from regard.data.catalogue import open_data
 from regard.data.files import DataError
-from regard.data.questions import Question, QuestionFile, open_questions
+from regard.data.questions import Question, open_questions
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.spans import LONGEST, best_span
 from regard.metrics.answers import exact, judged_answers, overlap
@@ -180,7 +180,7 @@ def test_every_score_of_answers_has_an_interval() -> None:
 def test_a_file_that_is_not_squads_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(DataError, match=message):
-        list(QuestionFile(tmp_path / "a.json"))
+        list(open_questions(tmp_path / "a.json"))
 
 
 def test_either_version_of_squad_and_lines_of_json_are_read(tmp_path: Path) -> None:
@@ -192,8 +192,8 @@ def test_either_version_of_squad_and_lines_of_json_are_read(tmp_path: Path) -> N
         data = {"version": name[6:10], "data": [{"title": "t", "paragraphs": [{"context": "the anna", "qas": qas}]}]}
         (tmp_path / name).write_text(json.dumps(data))
     right = Question("a", "who", "the anna", (("anna", 4), ("anna", 4)))
-    assert list(QuestionFile(tmp_path / "train-v1.1.json")) == [right]
-    assert list(QuestionFile(tmp_path / "train-v2.0.json")) == [right, Question("b", "why", "the anna")]
+    assert list(open_questions(tmp_path / "train-v1.1.json")) == [right]
+    assert list(open_questions(tmp_path / "train-v2.0.json")) == [right, Question("b", "why", "the anna")]
     lists = {"text": ["anna"] * 2, "answer_start": [4, 4]}
     records = [{**old, "context": "the anna"}, {**old, "context": "the anna", "answers": lists}]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -212,7 +212,7 @@ def test_an_answer_that_stands_elsewhere_is_refused(tmp_path: Path, start: int) 
     data = {"data": [{"paragraphs": [{"context": "anna lives", "qas": qas}]}]}
     (tmp_path / "a.json").write_text(json.dumps(data))
     with pytest.raises(DataError, match="question q7: the answer 'anna' does not stand at"):
-        list(QuestionFile(tmp_path / "a.json"))
+        list(open_questions(tmp_path / "a.json"))
 
 
 def test_the_named_set_is_split_by_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from regard.data.files import DataError, lines, locate
-from regard.data.pairs import Pair
+from regard.data.pairs import Pair, again
 
 ABOUT = "mails and their subject lines, 14,430; of the validation with three more subjects by others"
 SPLITS = ("train", "valid")
@@ -19,19 +18,16 @@ _FILES = {"train": ("train.jsonl.gz", "train.jsonl"), "valid": ("dev.jsonl.gz", 
 
 
 def summaries(languages: str, split: str) -> Iterable[Pair]:
-    return _Mails(locate("aeslc", *_FILES[split]))
+    return _mails(locate("aeslc", *_FILES[split]))
 
 
-@dataclass(frozen=True)
-class _Mails:
-    path: Path
-
-    def __iter__(self) -> Iterator[Pair]:
-        for number, line in enumerate(lines(self.path), 1):
-            try:
-                mail = json.loads(line)
-                body, subject, others = mail["body"].strip(), mail["subject"].strip(), mail.get("annotators", [])
-            except (ValueError, KeyError, TypeError, AttributeError):
-                raise DataError(f"{self.path}, line {number}: it is no mail with a body and a subject") from None
-            if body and subject:
-                yield Pair(body, subject, others=tuple(one for one in others if one.strip()))
+@again
+def _mails(path: Path) -> Iterator[Pair]:
+    for number, line in enumerate(lines(path), 1):
+        try:
+            mail = json.loads(line)
+            body, subject, others = mail["body"].strip(), mail["subject"].strip(), mail.get("annotators", [])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise DataError(f"{path}, line {number}: it is no mail with a body and a subject") from None
+        if body and subject:
+            yield Pair(body, subject, others=tuple(one for one in others if one.strip()))

@@ -5,11 +5,9 @@ TSV without a header: source, label (1 for acceptable), the author's mark, sente
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable
 
-from regard.data.files import DataError, lines, locate
+from regard.data.files import cells, locate
 from regard.data.labelled import Labelled
 
 ABOUT = "acceptable sentences or not, 8,551 texts"
@@ -19,16 +17,9 @@ _FILES = {"train": ("in_domain_train.tsv", "train.tsv"), "valid": ("in_domain_de
 
 
 def labelled(languages: str, split: str) -> Iterable[Labelled]:
-    return _ColaFile(locate("cola", *_FILES[split]))
+    path = locate("cola", *_FILES[split])
+    return cells(path, (1, 3), 0, _sentence, "a source, 0 or 1, a mark and a sentence")
 
 
-@dataclass(frozen=True)
-class _ColaFile:
-    path: Path
-
-    def __iter__(self) -> Iterator[Labelled]:
-        for number, line in enumerate(lines(self.path), 1):
-            cells = line.split("\t")
-            if len(cells) != 4 or cells[1] not in LABELS or not cells[3].strip():
-                raise DataError(f"{self.path}, line {number}: it is not a source, 0 or 1, a mark and a sentence")
-            yield Labelled(cells[3].strip(), LABELS[cells[1]])
+def _sentence(label: str, text: str) -> Labelled | None:
+    return Labelled(text, LABELS[label]) if label in LABELS and text else None

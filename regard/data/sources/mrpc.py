@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from regard.data.files import locate
-from regard.data.judged import Columns, JudgedPair
+from regard.data.files import cells, locate
+from regard.data.judged import JudgedPair
 
 ABOUT = "paraphrases or not, 3,576 pairs"
 SPLITS = ("train", "valid")
@@ -18,7 +18,7 @@ _FILES = {"train": ("train.tsv", "msr_paraphrase_train.txt"), "valid": ("val.tsv
 
 def judged(languages: str, split: str) -> Iterable[JudgedPair]:
     path = locate("mrpc", *_FILES[split])
-    return Columns(path, (3, 4, 0), 1, _pair, "a quality, 0 or 1, two identities and two sentences")
+    return cells(path, (3, 4, 0), 1, _pair, "a quality, 0 or 1, two identities and two sentences")
 
 
 def _pair(first: str, second: str, quality: str) -> JudgedPair | None:

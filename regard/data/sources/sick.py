@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from regard.data.files import locate
-from regard.data.judged import Columns, JudgedPair
+from regard.data.files import cells, locate
+from regard.data.judged import JudgedPair
 
 ABOUT = "relatedness and entailment of sentences, about 4,500 pairs"
 VARIANTS = ("relatedness", "entailment")
@@ -23,4 +23,4 @@ def judged(languages: str, split: str) -> Iterable[JudgedPair]:
     def pair(first: str, second: str, verdict: str) -> JudgedPair | None:
         return JudgedPair(first, second, verdict, scored) if first and second and verdict else None
 
-    return Columns(path, (1, 2, 3 if scored else 4), 1, pair, "an identity, two sentences, a score and a judgement")
+    return cells(path, (1, 2, 3 if scored else 4), 1, pair, "an identity, two sentences, a score and a judgement")

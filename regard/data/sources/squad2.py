@@ -6,10 +6,10 @@ Where only a development file is there, its last quarter of articles is "valid",
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from regard.data.files import locate
+from regard.data.pairs import again
 from regard.data.questions import Question, questions_of, read_articles
 
 ABOUT = "questions on paragraphs, half with answers, 6,078"
@@ -17,16 +17,12 @@ SPLITS = ("train", "valid")
 
 
 def questions(languages: str, split: str) -> Iterable[Question]:
-    return _Squad2Split(locate("squad2", "dev-half-v2.0.json", "dev-v2.0.json"), split)
+    return _questions(locate("squad2", "dev-half-v2.0.json", "dev-v2.0.json"), split)
 
 
-@dataclass(frozen=True)
-class _Squad2Split:
-    path: Path
-    split: str
-
-    def __iter__(self) -> Iterator[Question]:
-        articles = read_articles(self.path)
-        cut = len(articles) * 3 // 4
-        for article in articles[:cut] if self.split == "train" else articles[cut:]:
-            yield from questions_of(article, str(self.path))
+@again
+def _questions(path: Path, split: str) -> Iterator[Question]:
+    articles = read_articles(path)
+    cut = len(articles) * 3 // 4
+    for article in articles[:cut] if split == "train" else articles[cut:]:
+        yield from questions_of(article, str(path))

@@ -5,11 +5,9 @@ TSV with a header, "sentence" and "label", 0 for negative. The training part has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable
 
-from regard.data.files import DataError, lines, locate
+from regard.data.files import cells, locate
 from regard.data.labelled import Labelled
 
 ABOUT = "sentiment of phrases and sentences, 67,349 texts"
@@ -19,17 +17,9 @@ _FILES = {"train": "train.tsv", "valid": "dev.tsv"}
 
 
 def labelled(languages: str, split: str) -> Iterable[Labelled]:
-    return _Sst2File(locate("sst2", _FILES[split], f"{_FILES[split]}.gz"))
+    path = locate("sst2", _FILES[split], f"{_FILES[split]}.gz")
+    return cells(path, (0, 1), 1, _phrase, "a text and a label, 0 or 1, as in GLUE's file")
 
 
-@dataclass(frozen=True)
-class _Sst2File:
-    path: Path
-
-    def __iter__(self) -> Iterator[Labelled]:
-        for number, line in enumerate(lines(self.path), 1):
-            text, _, label = line.partition("\t")
-            if label in LABELS:
-                yield Labelled(text.strip(), LABELS[label])
-            elif number > 1:  # the header
-                raise DataError(f"{self.path}, line {number}: label {label!r} is not 0 or 1; take GLUE's file")
+def _phrase(text: str, label: str) -> Labelled | None:
+    return Labelled(text, LABELS[label]) if label in LABELS else None

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from regard.data.documents import Document, file_document
 from regard.data.files import DataError
+from regard.data.pairs import again
 
 ABOUT = "built in: the source and docstrings of the Python standard library that runs the program"
 SPLITS = ("train", "valid", "test")
@@ -27,21 +27,16 @@ def texts(languages: str, split: str) -> Iterable[Document]:
     home = Path(os.__file__).parent
     if not any(home.glob("*.py")):
         raise DataError(f"stdlib: there are no modules in {home}; this Python has no sources")
-    return _Modules(home, split)
+    return _modules(home, split)
 
 
-@dataclass(frozen=True)
-class _Modules:
+@again
+def _modules(home: Path, split: str) -> Iterator[Document]:
     """Those of one split, in the order of their names."""
-
-    home: Path
-    split: str
-
-    def __iter__(self) -> Iterator[Document]:
-        for name in sorted(path.relative_to(self.home).as_posix() for path in self.home.rglob("*.py")):
-            path = self.home / name
-            if _LEFT_OUT.isdisjoint(name.split("/")) and split_of(name) == self.split and readable(path):
-                yield file_document(path)
+    for name in sorted(path.relative_to(home).as_posix() for path in home.rglob("*.py")):
+        path = home / name
+        if _LEFT_OUT.isdisjoint(name.split("/")) and split_of(name) == split and readable(path):
+            yield file_document(path)
 
 
 def readable(path: Path) -> bool:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from regard.data.files import locate
-from regard.data.judged import Columns, JudgedPair
+from regard.data.files import cells, locate
+from regard.data.judged import JudgedPair
 
 ABOUT = "likeness of sentences from 0 to 5, 5,749 pairs"
 SPLITS = ("train", "valid")
@@ -17,7 +17,7 @@ _FILES = {"train": "sts-train.csv", "valid": "sts-dev.csv"}
 
 def judged(languages: str, split: str) -> Iterable[JudgedPair]:
     path = locate("stsb", _FILES[split], f"{_FILES[split]}.gz")
-    return Columns(path, (5, 6, 4), 0, _pair, "of seven columns with a score in the fifth")
+    return cells(path, (5, 6, 4), 0, _pair, "of seven columns with a score in the fifth")
 
 
 def _pair(first: str, second: str, score: str) -> JudgedPair | None:

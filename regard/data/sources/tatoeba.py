@@ -8,12 +8,11 @@ that no English sentence stands in both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from regard.data.files import PairFile, locate
-from regard.data.pairs import Pair
+from regard.data.pairs import Pair, again
 
 ABOUT = "short sentences of everyday speech, 178,009 pairs"
 LANGUAGES = ("en-fr", "fr-en")
@@ -22,21 +21,15 @@ _HELD_OUT = 100  # one in so many
 
 
 def pairs(languages: str, split: str) -> Iterable[Pair]:
-    return _TatoebaSplit(locate("tatoeba", "eng-fra.tsv.gz", "eng-fra.tsv"), split, swap=languages == "fr-en")
+    return _pairs(locate("tatoeba", "eng-fra.tsv.gz", "eng-fra.tsv"), split, swap=languages == "fr-en")
 
 
-@dataclass(frozen=True)
-class _TatoebaSplit:
-    """The pairs of one split, in the order of the file, as often as asked."""
-
-    path: Path
-    split: str
-    swap: bool
-
-    def __iter__(self) -> Iterator[Pair]:
-        for pair in PairFile(self.path):
-            if split_of(pair.source) == self.split:
-                yield Pair(pair.target, pair.source) if self.swap else pair
+@again
+def _pairs(path: Path, split: str, swap: bool) -> Iterator[Pair]:
+    """Those of one split, in the order of the file."""
+    for pair in PairFile(path):
+        if split_of(pair.source) == split:
+            yield Pair(pair.target, pair.source) if swap else pair
 
 
 def split_of(english: str) -> str:
