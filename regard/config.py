@@ -447,9 +447,5 @@ def _is_slot(hint: Any) -> bool:
 
 
 def _names(config: Config) -> set[str]:
-    names: set[str] = set()
-    for field in fields_of(type(config)):
-        names.add(field)
-        for inner, _ in _configs_in(getattr(config, field), field):
-            names |= _names(inner)
-    return names
+    """The names of all fields at any depth."""
+    return {step for field in every_field(config) for step in field.name.split(".") if not step.isdecimal()}

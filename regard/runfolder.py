@@ -87,8 +87,6 @@ FILES = (  # and folders that a training leaves in its run folder
     *("config.json", "recipe.yaml", "model.safetensors", "tokenizer.json", "labels.json", "scale.json"),
     *("metrics.jsonl", "report.html", "checkpoints", "tensorboard", TOKENS, HELD, PROBES),
 )
-
-
 NEEDS = "needs"  # a section of the config: modules from outside → how one asks for them
 
 
@@ -97,26 +95,11 @@ class Run:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-
-    @property
-    def config_path(self) -> Path:
-        return self.path / "config.json"
-
-    @property
-    def weights_path(self) -> Path:
-        return self.path / "model.safetensors"
-
-    @property
-    def tokenizer_path(self) -> Path:
-        return self.path / "tokenizer.json"
-
-    @property
-    def metrics_path(self) -> Path:
-        return self.path / "metrics.jsonl"
-
-    @property
-    def checkpoints_path(self) -> Path:
-        return self.path / "checkpoints"
+        self.config_path = self.path / "config.json"
+        self.weights_path = self.path / "model.safetensors"
+        self.tokenizer_path = self.path / "tokenizer.json"
+        self.metrics_path = self.path / "metrics.jsonl"
+        self.checkpoints_path = self.path / "checkpoints"
 
     def exists(self) -> bool:
         with reading(self.path):
@@ -212,9 +195,9 @@ class Run:
 
 def _numbers(folder: Path, name: str) -> list[int]:
     """The numbers N of the folders NAME-N inside `folder`, sorted."""
-    names = [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
-    ends = [one.removeprefix(name) for one in names if one.startswith(name)]
-    return sorted(int(end) for end in ends if end.isdigit())
+    paths = folder.glob(f"{name}*") if folder.is_dir() else ()
+    ends = [path.name.removeprefix(name) for path in paths if path.is_dir()]
+    return sorted(int(end) for end in ends if end.isascii() and end.isdecimal())
 
 
 # --- the names of labels ----------------------------------------------------------------------------------------------

@@ -47,19 +47,7 @@ def add_page(app: FastAPI) -> None:
         """Browsers ask for it by themselves."""
         return HTMLResponse(status_code=204)
 
-    app.mount("/static", Files(directory=STATIC, check_dir=False))
-
-
-class Files(StaticFiles):
-    """Kept by the browser, but asked for again each time, so that a newer version is seen at once."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def revalidated(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)["Cache-Control"] = "no-cache"
-            await send(message)
-
-        await super().__call__(scope, receive, revalidated)
+    app.mount("/static", StaticFiles(directory=STATIC, check_dir=False))
 
 
 def policy(page: str) -> str:
@@ -85,6 +73,8 @@ class SafeHeaders:
         async def safe(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                if scope["path"].startswith("/static/"):  # kept, but asked for again: a newer version is seen at once
+                    headers["Cache-Control"] = "no-cache"
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)

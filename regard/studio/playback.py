@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from regard.runfolder import PROBES, Run
 from regard.studio.errors import RefusalError
 from regard.studio.metrics import tidy
 from regard.studio.runs import BrokenRunError, is_folder, read_header
@@ -13,10 +14,7 @@ from regard.studio.runs import BrokenRunError, is_folder, read_header
 
 def steps(folder: Path) -> list[int]:
     """The steps at which the probes of a run were looked at."""
-    probes = folder / "probes"
-    names = [path.name for path in probes.iterdir() if is_folder(path)] if is_folder(probes) else []
-    numbers = [name[5:] for name in names if name.startswith("step-")]
-    return sorted(int(number) for number in numbers if number.isascii() and number.isdecimal() and len(number) < 16)
+    return Run(folder).probed() if is_folder(folder / PROBES) else []
 
 
 def probes(folder: Path) -> list[dict[str, Any]]:
@@ -27,7 +25,7 @@ def probes(folder: Path) -> list[dict[str, Any]]:
 
 def looks(folder: Path, step: int) -> list[Path]:
     """The files of one step, in the order of the sentences; what leads out of the folder is left out."""
-    home = folder / "probes" / f"step-{step}"
+    home = folder / PROBES / f"step-{step}"
     files = [path for path in home.glob("*.look") if path.stem.isascii() and path.stem.isdecimal()]
     inside = [path for path in files if path.resolve().is_relative_to(folder.resolve()) and path.is_file()]
     return sorted(inside, key=lambda path: int(path.stem))

@@ -99,6 +99,21 @@ class TensorBoard:
         self.writer.close()
 
 
+def told(record: Record) -> str:
+    """A validation, a note or the end of a training as a line."""
+    if record["event"] == "note":
+        return str(record["text"])
+    if record["event"] == "end":
+        return f"step {record['step']:,}: {record['reason']}"
+    metrics = "  ".join(f"{name} {value:.3f}" for name, value in record["metrics"].items())
+    return f"step {record['step']:,}  validation  {metrics}"
+
+
+def becoming(sample: Record) -> str:
+    """What a model makes of a sample by now."""
+    return f"{sample['source']}  →  {sample['output']}"
+
+
 class PlainLines:
     """Progress as plain lines, at most one every few seconds: for logs and pipes."""
 
@@ -107,8 +122,7 @@ class PlainLines:
         self.last = 0.0
 
     def __call__(self, record: Record) -> None:
-        event = record["event"]
-        if event == "step":
+        if record["event"] == "step":
             if time.monotonic() - self.last < self.every:
                 return
             self.last = time.monotonic()
@@ -118,15 +132,10 @@ class PlainLines:
                 f"step {record['step']:,}/{total:,}  loss {record['loss']:.3f}  "
                 f"{record['tokens_per_second']:,.0f} tokens/s  {left} left"
             )
-        elif event == "validation":
-            metrics = "  ".join(f"{name} {value:.3f}" for name, value in record["metrics"].items())
-            self._say(f"step {record['step']:,}  validation  {metrics}")
-            for sample in record["samples"][:1]:
-                self._say(f"  {sample['source']}  →  {sample['output']}")
-        elif event == "note":
-            self._say(record["text"])
-        elif event == "end":
-            self._say(f"step {record['step']:,}: {record['reason']}")
+        else:
+            self._say(told(record))
+            for sample in record.get("samples", ())[:1]:
+                self._say(f"  {becoming(sample)}")
 
     def _say(self, text: str) -> None:
         print(text, file=self.out, flush=True)
@@ -161,15 +170,10 @@ class Bar:
             speed = f"{record['tokens_per_second']:,.0f}"
             done = {"completed": record["step"], "total": record.get("planned", self.progress.tasks[0].total)}
             self.progress.update(self.task, **done, loss=f"{record['loss']:.3f}", speed=speed)
-        elif record["event"] == "validation":
-            metrics = "  ".join(f"{name} {value:.3f}" for name, value in record["metrics"].items())
-            self.live.console.print(f"step {record['step']:,}  {metrics}", markup=False)
-            for sample in record["samples"][:1]:
-                self.sample.plain = f"{sample['source']}  →  {sample['output']}"
-        elif record["event"] == "note":
-            self.live.console.print(record["text"], markup=False)
-        elif record["event"] == "end":
-            self.live.console.print(f"step {record['step']:,}: {record['reason']}", markup=False)
+        else:
+            self.live.console.print(told(record), markup=False)
+            for sample in record.get("samples", ())[:1]:
+                self.sample.plain = becoming(sample)
 
     def close(self) -> None:
         self.live.stop()
