@@ -15,32 +15,29 @@ from regard.checkpoint import write_text
 from regard.config import ConfigError, Positive, Size
 from regard.data.examples import PairData
 from regard.lab.comparison import (
-    FAIRNESS,
+    Comparison,
     about,
     bleu_by_group,
     enough,
     facts,
-    fairness,
     left_out,
-    noise,
-    only,
     point,
     said,
-    sureness,
+    table,
     uneven,
 )
 from regard.lab.experiment import ExperimentResult, Results
 from regard.lab.lengths import Group, by_length, evenly
 from regard.lab.sizes import matched, parameters
 from regard.lab.translators import Translators
-from regard.metrics.statistics import Contest, Interval, SeedScores, compared, fall
+from regard.metrics.statistics import Contest, Interval, compared, fall
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, ReaderConfig
 from regard.nn.attention.kernel import KernelConfig
 from regard.nn.attention.scores import General
 from regard.nn.heads import LinearHead
 from regard.nn.residual import PreNorm
-from regard.page.records import Card, LineChart, Series, Table
+from regard.page.records import Card, LineChart, Series
 from regard.zoo.transformer import transformer
 
 FIXED, ATTENTION, TRANSFORMER = "fixed context", "attention", "Transformer"
@@ -125,6 +122,7 @@ class Bottleneck(Translators, kind="bottleneck"):
         first, last = trained[0], trained[-1]
         short, long = ({name: several[place] for name, several in scores.items()} for place in (first, last))
         able = enough(short, 2 * self.tolerance)
+        comparison = Comparison(long, able)
         changes = Contest({name: long[name] - short[name] for name in able}).together() if able else {}
         verdicts = {
             name: fall(short[name].value, changes[name], self.tolerance) if name in able else "too low"
@@ -140,41 +138,32 @@ class Bottleneck(Translators, kind="bottleneck"):
                 )
                 for name in able
             ),
-            *against(only(long, able), groups[last]["name"]),
+            *against(comparison, groups[last]["name"]),
             *left_out(short, able),
-            *sureness(only(long, able), "BLEU", f"up to {self.sentences} sentences of each length"),
+            *comparison.sureness("BLEU", f"up to {self.sentences} sentences of each length"),
             *uneven(results),
         ]
         by_group = [
             Contest({name: several[place] for name, several in scores.items()}).alone() for place in range(len(groups))
         ]
         bleu = {name: [one[name] for one in by_group] for name in results}
-        made = fairness(results)
-        table = Table(
-            title="BLEU by words of the source; * lengths that were never trained on",
-            header=("", *FAIRNESS, *(group["name"] + ("" if group["trained"] else "*") for group in groups), "change"),
-            rows=[
-                [
-                    name,
-                    *made[name],
-                    *(f"{one.value:.1f}" for one in bleu[name]),
-                    changes[name].signed() if name in able else "–",
-                ]
-                for name in results
-            ],
-        )
+        header = [*(group["name"] + ("" if group["trained"] else "*") for group in groups), "change"]
+        cells = {
+            name: [*(f"{one.value:.1f}" for one in bleu[name]), changes[name].signed() if name in able else "–"]
+            for name in results
+        }
         found = {
             name: {
-                **facts(trials),
                 "bleu": [one.plain() for one in bleu[name]],
                 "change": changes[name].plain() if name in able else None,
                 "verdict": verdicts[name],
             }
-            for name, trials in results.items()
+            for name in results
         }
+        title = "BLEU by words of the source; * lengths that were never trained on"
         panels = [Card("BLEU by length of the source", self.chart(groups, bleu))]
-        values = {"groups": groups, "contestants": found, "noise": noise(only(long, able))}
-        return ExperimentResult([table], panels, conclusions, values)
+        values = {"groups": groups, "contestants": facts(results, found), "noise": comparison.noise()}
+        return ExperimentResult([table(title, results, header, cells)], panels, conclusions, values)
 
     def chart(self, groups: Sequence[Mapping[str, object]], bleu: Mapping[str, Sequence[Interval]]) -> LineChart:
         series = [
@@ -186,17 +175,16 @@ class Bottleneck(Translators, kind="bottleneck"):
         return LineChart(series, "words of the source", "BLEU by length", names=names, from_zero=True, mark=mark)
 
 
-def against(scores: Mapping[str, SeedScores], words: str) -> list[str]:
+def against(comparison: Comparison, words: str) -> list[str]:
     """How much better than the fixed context the others are on the longest sentences."""
-    if FIXED not in scores:
+    if FIXED not in comparison.scores:
         return []
-    contest = Contest(scores)
     found = []
-    for name, gap in contest.against(FIXED).items():
+    for name, gap in comparison.contest.against(FIXED).items():
         verdict = compared(gap)
         if verdict == "not decided":
             told = f"it is not decided at {words} words which of {name} and {FIXED} is better: {gap.signed()} BLEU."
         else:
             told = f"{name} is {verdict} than {FIXED} at {words} words: by {gap.signed()} BLEU."
-        found.append(about(told, contest.one_seed))
+        found.append(about(told, comparison.contest.one_seed))
     return found

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from regard.lab.experiment import Result, Results
 from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores, bleu, compared
-from regard.page.records import Point
+from regard.page.records import Point, Table
 
-FAIRNESS = ("parameters", "steps", "seconds")
 UNEVEN_RATIO = 1.15  # slowest trial to quickest trial
 MIN_BLEU = 10.0  # a translator below this has learnt too little to be compared
 
 
-def fairness(results: Results) -> dict[str, list[str]]:
-    """Of each contestant: parameters, steps and seconds of training (of the longest seed), as cells of a table."""
-    return {
-        name: [
+def table(title: str, results: Results, header: Sequence[str], cells: Mapping[str, Sequence[str]]) -> Table:
+    """A row for each contestant: how fair the comparison was to it (parameters, steps, seconds of training of the
+    longest seed), then its `cells`."""
+    rows = [
+        [
+            name,
             f"{trials[0]['parameters']:,}",
             f"{trials[0]['steps']:,}",
             f"{max(one['seconds'] for one in trials):.0f}",
+            *cells[name],
         ]
         for name, trials in results.items()
-    }
+    ]
+    return Table(("", "parameters", "steps", "seconds", *header), rows, title)
 
 
 def uneven(results: Results) -> list[str]:
@@ -40,9 +44,13 @@ def uneven(results: Results) -> list[str]:
     ]
 
 
-def facts(trials: Sequence[Result]) -> dict[str, list[Any]]:
-    """What `results.json` states of a contestant's trials."""
-    return {key: [trial[key] for trial in trials] for key in ("parameters", "steps", "seconds", "pace", "loss")}
+def facts(results: Results, found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What `results.json` states of each contestant: facts of its trials, and what was `found`."""
+    stated = ("parameters", "steps", "seconds", "pace", "loss")
+    return {
+        name: {**{key: [trial[key] for trial in trials] for key in stated}, **found[name]}
+        for name, trials in results.items()
+    }
 
 
 def bleu_by_group(trials: Sequence[Result]) -> list[SeedScores]:
@@ -61,32 +69,63 @@ def enough(scores: Mapping[str, SeedScores], least: float = MIN_BLEU) -> list[st
     return [name for name, score in scores.items() if score.value >= least]
 
 
-def only(scores: Mapping[str, SeedScores], names: Sequence[str]) -> dict[str, SeedScores]:
-    return {name: score for name, score in scores.items() if name in names}
+class Comparison:
+    """One quantity of those contestants that learnt enough, and what follows from it in sentences."""
+
+    def __init__(self, scores: Mapping[str, SeedScores], able: Sequence[str]) -> None:
+        self.scores = {name: score for name, score in scores.items() if name in able}
+
+    @cached_property
+    def contest(self) -> Contest:
+        return Contest(self.scores)
+
+    def ranked(self, what: str, higher: bool = True) -> list[str]:
+        """Says who is best, by how much the others are worse, and for whom the difference is not decided."""
+        if len(self.scores) < 2:
+            return []
+        gaps = self.contest.differences()
+        best, *others = sorted(self.scores, key=lambda name: self.scores[name].value, reverse=higher)
+        told = {name: f"{name} ({gaps[name, best].signed()})" for name in others}
+        alike = [name for name in others if compared(gaps[name, best]) == "not decided"]
+        worse = [name for name in others if name not in alike]
+        parts = [f"the {'highest' if higher else 'lowest'} {what} is that of {best}: {self.contest.alone()[best]}."]
+        if worse:
+            parts.append(f"It is {'lower' if higher else 'higher'} with {listed([told[name] for name in worse])}.")
+        if alike:
+            parts.append(f"The difference is not decided for {listed([told[name] for name in alike])}.")
+        return [about(" ".join(parts), self.contest.one_seed)]
+
+    def sureness(self, unit: str, tested: str) -> list[str]:
+        """What the intervals cover, and how small a difference is lost in the noise."""
+        if not self.scores:
+            return []
+        floor = self.contest.noise()
+        if self.contest.one_seed:
+            sentences = [
+                "There is one seed: this is said of these runs and not of the models, which another seed may rank "
+                "otherwise (--seeds 3 tells more).",
+                f"Intervals are of 95%, over {tested}.",
+            ]
+        else:
+            sentences = [
+                f"Intervals are of 95%, over {tested} and {self.contest.seeds.max()} seeds; those of a verdict hold "
+                "for all contestants at once.",
+                f"Seeds of one contestant scatter by {floor.seed_deviation:.1f} {unit} (standard deviation).",
+            ]
+        if len(self.scores) > 1:
+            who = "Runs" if self.contest.one_seed else "Contestants"
+            sentences.append(f"{who} that differ by less than about {floor.decided:.1f} {unit} are not told apart.")
+        return [" ".join(sentences)]
+
+    def noise(self) -> dict[str, float] | None:
+        """The floor of the comparison, as `results.json` states it."""
+        return vars(self.contest.noise()) if self.scores else None
 
 
 def left_out(scores: Mapping[str, SeedScores], names: Sequence[str], what: str = "BLEU") -> list[str]:
     """A sentence about those that are not among these names, because they learnt too little."""
     out = [f"{name} ({score.value:.1f} {what})" for name, score in scores.items() if name not in names]
     return [f"{capitalised(listed(out))} learnt too little to be compared."] if out else []
-
-
-def ranked(scores: Mapping[str, SeedScores], what: str, higher: bool = True) -> list[str]:
-    """Says who is best, by how much the others are worse, and for whom the difference is not decided."""
-    if len(scores) < 2:
-        return []
-    contest = Contest(scores)
-    gaps = contest.differences()
-    best, *others = sorted(scores, key=lambda name: scores[name].value, reverse=higher)
-    parts = [f"the {'highest' if higher else 'lowest'} {what} is that of {best}: {contest.alone()[best]}."]
-    found = {name: compared(gaps[name, best]) for name in others}
-    worse = [f"{name} ({gaps[name, best].signed()})" for name in others if found[name] != "not decided"]
-    alike = [f"{name} ({gaps[name, best].signed()})" for name in others if found[name] == "not decided"]
-    if worse:
-        parts.append(f"It is {'lower' if higher else 'higher'} with {listed(worse)}.")
-    if alike:
-        parts.append(f"The difference is not decided for {listed(alike)}.")
-    return [about(" ".join(parts), contest.one_seed)]
 
 
 def said(verdict: str, name: str, tolerance: float, along: str) -> str:
@@ -101,35 +140,6 @@ def said(verdict: str, name: str, tolerance: float, along: str) -> str:
 def about(sentence: str, one_seed: bool) -> str:
     """A sentence about the models, or with one seed about these runs alone."""
     return capitalised(f"in these runs {sentence}" if one_seed else sentence)
-
-
-def sureness(scores: Mapping[str, SeedScores], unit: str, tested: str) -> list[str]:
-    """What the intervals cover, and how small a difference is lost in the noise."""
-    if not scores:
-        return []
-    contest = Contest(scores)
-    floor = contest.noise()
-    if contest.one_seed:
-        sentences = [
-            "There is one seed: this is said of these runs and not of the models, which another seed may rank "
-            "otherwise (--seeds 3 tells more).",
-            f"Intervals are of 95%, over {tested}.",
-        ]
-    else:
-        sentences = [
-            f"Intervals are of 95%, over {tested} and {contest.seeds.max()} seeds; those of a verdict hold for all "
-            "contestants at once.",
-            f"Seeds of one contestant scatter by {floor.seed_deviation:.1f} {unit} (standard deviation).",
-        ]
-    if len(scores) > 1:
-        who = "Runs" if contest.one_seed else "Contestants"
-        sentences.append(f"{who} that differ by less than about {floor.decided:.1f} {unit} are not told apart.")
-    return [" ".join(sentences)]
-
-
-def noise(scores: Mapping[str, SeedScores]) -> dict[str, float] | None:
-    """The floor of a comparison, as `results.json` states it."""
-    return vars(Contest(scores).noise()) if scores else None
 
 
 def listed(names: Sequence[str]) -> str:

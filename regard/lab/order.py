@@ -8,30 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from regard.config import ConfigError, Positive, Size, change
 from regard.lab.comparison import (
-    FAIRNESS,
+    Comparison,
     about,
     bleu_by_group,
     enough,
     facts,
-    fairness,
     left_out,
     listed,
-    noise,
-    only,
     point,
-    ranked,
-    sureness,
+    table,
     uneven,
 )
 from regard.lab.experiment import ExperimentResult, Results
 from regard.lab.lengths import Group
-from regard.lab.sizes import matched, parameters
+from regard.lab.sizes import all_matched
 from regard.lab.translators import Translators
-from regard.metrics.statistics import Contest, SeedScores, compared
+from regard.metrics.statistics import Contest, compared
 from regard.models import EncoderDecoder, ModelConfig
 from regard.nn.positions import (
     ALiBi,
@@ -46,7 +42,7 @@ from regard.nn.positions import (
     Sinusoidal,
 )
 from regard.nn.residual import PreNorm
-from regard.page.records import Card, DotChart, Table
+from regard.page.records import Card, DotChart
 from regard.zoo.transformer import transformer
 
 REFERENCE, NONE = "sinusoidal", "none"
@@ -84,14 +80,9 @@ class OrderOfWords(Translators, kind="order"):
         }
 
     def contestants(self, vocabulary: int) -> Mapping[str, ModelConfig]:
-        schemes = self.schemes()
-        size = parameters(self.translator(vocabulary, 2 * self.width, schemes[REFERENCE]))
-        return {
-            name: matched(lambda hidden, scheme=scheme: self.translator(vocabulary, hidden, scheme), size, name)  # type: ignore[misc]
-            for name, scheme in schemes.items()
-        }
+        return all_matched(partial(self.translator, vocabulary), self.schemes(), REFERENCE, 2 * self.width)
 
-    def translator(self, vocabulary: int, hidden: int, scheme: PositionConfig) -> EncoderDecoder:
+    def translator(self, vocabulary: int, scheme: PositionConfig, hidden: int) -> EncoderDecoder:
         model = transformer(vocabulary, self.layers, self.width, hidden, self.heads, 0.0, PreNorm)
         return change(model, {"position": scheme})
 
@@ -109,53 +100,40 @@ class OrderOfWords(Translators, kind="order"):
         groups = {name: bleu_by_group(trials) for name, trials in results.items()}
         within, beyond = ({name: scores[place] for name, scores in groups.items()} for place in range(2))
         able = enough(within)
+        comparison = Comparison(within, able)
         conclusions = [
-            *ranked(only(within, able), "BLEU within the trained lengths"),
-            *ranked(only(beyond, able), "BLEU beyond them"),
-            *worth(only(within, able)),
+            *comparison.ranked("BLEU within the trained lengths"),
+            *Comparison(beyond, able).ranked("BLEU beyond them"),
+            *worth(comparison),
             *left_out(within, able),
-            *sureness(only(within, able), "BLEU", f"{self.sentences} sentences of each kind"),
+            *comparison.sureness("BLEU", f"{self.sentences} sentences of each kind"),
             *uneven(results),
         ]
         inside, outside = Contest(within).alone(), Contest(beyond).alone()
         changes = Contest({name: beyond[name] - within[name] for name in results}).alone()
-        made = fairness(results)
-        table = Table(
-            title="BLEU of a Transformer by its positions, within and beyond the trained lengths",
-            header=("", *FAIRNESS, "within", "beyond", "change"),
-            rows=[
-                [name, *made[name], str(inside[name]), str(outside[name]), changes[name].signed()] for name in results
-            ],
-        )
+        title = "BLEU of a Transformer by its positions, within and beyond the trained lengths"
+        cells = {name: [str(inside[name]), str(outside[name]), changes[name].signed()] for name in results}
         rows = [(name, [point(0, inside[name]), point(0, outside[name])]) for name in results]
         chart = DotChart(rows, ("within the trained lengths", "beyond them"), "BLEU", "BLEU by position scheme")
-        found = {
-            name: {
-                **facts(trials),
-                "within": inside[name].plain(),
-                "beyond": outside[name].plain(),
-                "change": changes[name].plain(),
-            }
-            for name, trials in results.items()
-        }
-        values = {"contestants": found, "noise": noise(only(within, able))}
-        return ExperimentResult([table], [Card("BLEU by position scheme", chart)], conclusions, values)
+        kinds = {"within": inside, "beyond": outside, "change": changes}
+        found = {name: {kind: scores[name].plain() for kind, scores in kinds.items()} for name in results}
+        return ExperimentResult(
+            [table(title, results, tuple(kinds), cells)],
+            [Card("BLEU by position scheme", chart)],
+            conclusions,
+            {"contestants": facts(results, found), "noise": comparison.noise()},
+        )
 
 
-def worth(scores: Mapping[str, SeedScores]) -> list[str]:
+def worth(comparison: Comparison) -> list[str]:
     """Which schemes are better than none, which are not told from it, which are worse."""
-    if NONE not in scores or len(scores) < 2:
+    if NONE not in comparison.scores or len(comparison.scores) < 2:
         return []
-    contest = Contest(scores)
-    gaps = contest.against(NONE)
-    said = {
-        "higher": "better than that of no positions with",
-        "not decided": "not told from that of no positions with",
-        "lower": "worse than that of no positions with",
-    }
+    gaps = comparison.contest.against(NONE)
+    said = {"higher": "better than", "not decided": "not told from", "lower": "worse than"}
     parts = []
     for found, words in said.items():
         names = [f"{name} ({gap.signed()})" for name, gap in gaps.items() if compared(gap) == found]
         if names:
-            parts.append(f"{words} {listed(names)}")
-    return [about(f"the BLEU within the trained lengths is {'; it is '.join(parts)}.", contest.one_seed)]
+            parts.append(f"{words} that of no positions with {listed(names)}")
+    return [about(f"the BLEU within the trained lengths is {'; it is '.join(parts)}.", comparison.contest.one_seed)]

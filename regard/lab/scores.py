@@ -8,27 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from regard.config import Positive, Size
-from regard.lab.comparison import (
-    FAIRNESS,
-    bleu_by_group,
-    enough,
-    facts,
-    fairness,
-    left_out,
-    listed,
-    noise,
-    only,
-    point,
-    ranked,
-    sureness,
-    uneven,
-)
+from regard.lab.comparison import Comparison, bleu_by_group, enough, facts, left_out, listed, point, table, uneven
 from regard.lab.experiment import ExperimentResult, Result, Results
-from regard.lab.sizes import matched, parameters
+from regard.lab.sizes import all_matched
 from regard.lab.translators import Translators
 from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores, error_rate
 from regard.models import ModelConfig, Recurrent
@@ -37,7 +24,7 @@ from regard.nn.attention import KernelConfig
 from regard.nn.attention.dot import Dot, ScaledDot
 from regard.nn.attention.scores import Additive, Content, General, Location
 from regard.nn.heads import LinearHead
-from regard.page.records import Card, DotChart, Point, Table
+from regard.page.records import Card, DotChart, Point
 from regard.tasks.writing.alignment import align
 from regard.tasks.writing.translator import Translator
 
@@ -66,14 +53,9 @@ class AttentionScores(Translators, kind="scores"):
         }
 
     def contestants(self, vocabulary: int) -> Mapping[str, ModelConfig]:
-        kernels = self.kernels()
-        size = parameters(self.translator(vocabulary, self.hidden, kernels[REFERENCE]))
-        return {
-            name: matched(lambda hidden, kernel=kernel: self.translator(vocabulary, hidden, kernel), size, name)  # type: ignore[misc]
-            for name, kernel in kernels.items()
-        }
+        return all_matched(partial(self.translator, vocabulary), self.kernels(), REFERENCE, self.hidden)
 
-    def translator(self, vocabulary: int, hidden: int, kernel: KernelConfig) -> Recurrent:
+    def translator(self, vocabulary: int, kernel: KernelConfig, hidden: int) -> Recurrent:
         head = LinearHead(tied=True, bias=True)
         return Recurrent(
             vocabulary=vocabulary, width=self.width, hidden=hidden, reader=Bahdanau(kernel=kernel), head=head
@@ -99,25 +81,18 @@ class AttentionScores(Translators, kind="scores"):
         errors = {name: errors_of(trials) for name, trials in results.items() if trials[0]["links"]}
         paces = {name: 1000 * min(one["pace"] for one in trials) for name, trials in results.items()}
         able = enough(bleu)
-        tested = f"{len(next(iter(results.values()))[0]['counts'])} sentences"
+        comparison = Comparison(bleu, able)
         conclusions = [
-            *ranked(only(bleu, able), "BLEU"),
-            *ranked(only(errors, able), "alignment error in per cent", higher=False),
+            *comparison.ranked("BLEU"),
+            *Comparison(errors, able).ranked("alignment error in per cent", higher=False),
             *left_out(bleu, able),
             quickest(paces),
-            *sureness(only(bleu, able), "BLEU", tested),
+            *comparison.sureness("BLEU", f"{len(next(iter(results.values()))[0]['counts'])} sentences"),
             *uneven(results),
         ]
         of_bleu, of_errors = Contest(bleu).alone(), Contest(errors).alone() if errors else {}
-        made = fairness(results)
-        table = Table(
-            title="Scores of attention in a recurrent translator",
-            header=("", *FAIRNESS, "ms a step", "BLEU", "alignment error %"),
-            rows=[
-                [name, *made[name], f"{paces[name]:.0f}", str(of_bleu[name]), str(of_errors.get(name, "–"))]
-                for name in results
-            ],
-        )
+        cells = {name: [f"{paces[name]:.0f}", str(of_bleu[name]), str(of_errors.get(name, "–"))] for name in results}
+        header = ("ms a step", "BLEU", "alignment error %")
         panels = [Card("BLEU", dots(of_bleu, "BLEU"))]
         if errors:
             panels.append(Card("Alignment error", dots(of_errors, "links that are wrong, %")))
@@ -125,13 +100,17 @@ class AttentionScores(Translators, kind="scores"):
         panels.append(Card("Time of a training step", DotChart(times, (), "ms", "time of a step", digits=0)))
         found = {
             name: {
-                **facts(trials),
                 "bleu": of_bleu[name].plain(),
                 "alignment_error": of_errors[name].plain() if name in errors else None,
             }
-            for name, trials in results.items()
+            for name in results
         }
-        return ExperimentResult([table], panels, conclusions, {"contestants": found, "noise": noise(only(bleu, able))})
+        return ExperimentResult(
+            [table("Scores of attention in a recurrent translator", results, header, cells)],
+            panels,
+            conclusions,
+            {"contestants": facts(results, found), "noise": comparison.noise()},
+        )
 
 
 def errors_of(trials: Sequence[Result]) -> SeedScores:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import torch
 
@@ -34,3 +36,11 @@ def matched(model: Sized, wanted: int, name: str = "a model") -> ModelConfig:
     if abs(parameters(best) / wanted - 1) > SIZE_TOLERANCE:
         raise ConfigError(f"{name} of {wanted:,} parameters: the nearest has {parameters(best):,}")
     return best
+
+
+def all_matched(
+    model: Callable[[Any, int], ModelConfig], parts: Mapping[str, Any], reference: str, size: int
+) -> dict[str, ModelConfig]:
+    """A model around each of some parts, as large as that around the `reference` is at this size."""
+    wanted = parameters(model(parts[reference], size))
+    return {name: matched(partial(model, part), wanted, name) for name, part in parts.items()}

@@ -18,7 +18,7 @@ import torch
 
 from regard.checkpoint import read_json, write_text
 from regard.config import ConfigError, Positive, Size
-from regard.lab.comparison import about, enough, left_out, listed, only, point, ranked, said, sureness
+from regard.lab.comparison import Comparison, about, enough, left_out, listed, point, said
 from regard.lab.experiment import Experiment, ExperimentResult, Result, Results, Say, Trial
 from regard.lab.measuring import alone, chain, kept_bytes, reach, timed
 from regard.lab.pace import clock
@@ -158,6 +158,7 @@ class ThreeWays(Experiment, kind="three-ways"):
         chance = 100 / self.recall.values
         near, far = ({name: several[place] for name, several in scores.items()} for place in (0, -1))
         able = enough(near, chance + 2 * ALLOWED_POINTS)
+        comparison = Comparison(far, able)
         changes = Contest({name: far[name] - near[name] for name in able}).together() if able else {}
         verdicts = {
             name: fall(near[name].value - chance, changes[name], ALLOWED_POINTS) if name in able else "too low"
@@ -185,9 +186,9 @@ class ThreeWays(Experiment, kind="three-ways"):
                 )
                 for n in able
             ),
-            *ranked(only(far, able), f"recall at distances of {self.far()} in per cent"),
+            *comparison.ranked(f"recall at distances of {self.far()} in per cent"),
             *left_out(near, able, "% at the nearest"),
-            *sureness(only(far, able), "points", f"{asked:,} questions"),
+            *comparison.sureness("points", f"{asked:,} questions"),
         ]
         values = {
             "layers": {
@@ -267,12 +268,7 @@ class ThreeWays(Experiment, kind="three-ways"):
             title=f"Recall by distance in per cent; chance is {100 / self.recall.values:.1f}",
             header=("", "parameters", "steps", *ranges(self.distances)),
             rows=[
-                [
-                    name,
-                    f"{trials[0]['parameters']:,}",
-                    f"{trials[0]['steps']:,}",
-                    *(str(one) for one in drawn[name]),
-                ]
+                [name, *(f"{trials[0][count]:,}" for count in ("parameters", "steps")), *map(str, drawn[name])]
                 for name, trials in learnt.items()
             ],
         )
