@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from benchmarks.rounds import Result
-from benchmarks.table import ratios, spread
+from benchmarks.table import markdown, ratios, spread
 
 
 class Rated(Protocol):
@@ -39,3 +39,15 @@ def rate_cells(result: Result[R], peer: Result[R] | None) -> list[str]:
         f"{min(measured):,.0f}–{max(measured):,.0f}",
         "–" if peer is None else spread(ratios(measured, speeds(peer))),
     ]
+
+
+def table(results: Sequence[Result[R]], columns: Sequence[str], cells: Callable[[Result[R]], Sequence[str]]) -> str:
+    """A row for each side: its rates, then its `cells` under `columns`, or why it is not available."""
+    peer = fastest_peer(results)
+    rows = [
+        [*rate_cells(result, peer), *cells(result)]
+        if result.records
+        else [result.side.title, f"not available: {result.failure}"]
+        for result in results
+    ]
+    return markdown((*COLUMNS, *columns), rows)

@@ -6,13 +6,11 @@ warm-up do not count. Only the standard library may be imported here.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.command import asked, check_lengths, tell
 from benchmarks.decoding.record import Record
 from benchmarks.decoding.work import MODES, Mode, Row, sentences
 from benchmarks.machine import foreign_work, memory
@@ -37,20 +35,11 @@ def measure(load: Load, folder: Path, mode: Mode, count: int, length: int) -> Re
     outputs = [output for call in calls for output in translate(call)]
     seconds = time.perf_counter() - started
     foreign_cores = (foreign_work() - foreign) / seconds
-    wrong = [len(output) for output in outputs if len(output) != length]
-    if wrong or len(outputs) != count:
-        raise ValueError(f"{len(outputs)} of {count} outputs, some of {wrong[:3]} tokens instead of {length}")
+    check_lengths(outputs, count, length)
     return Record(seconds, load_seconds, outputs, memory("VmHWM"), foreign_cores)
 
 
 def main(**variants: Load) -> None:
     """The command line of a side: which variant, where the models are, what to do; prints one JSON line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("variant", choices=variants)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("mode", choices=MODES)
-    parser.add_argument("count", type=int)
-    parser.add_argument("length", type=int)
-    given = parser.parse_args()
-    record = measure(variants[given.variant], given.folder, MODES[given.mode], given.count, given.length)
-    print(json.dumps(asdict(record)))
+    load, given = asked(variants, folder=Path, mode=MODES.__getitem__, count=int, length=int)
+    tell(measure(load, given.folder, given.mode, given.count, given.length))

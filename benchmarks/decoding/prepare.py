@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ import torch
 from transformers import GenerationConfig, MarianConfig, MarianMTModel
 
 from benchmarks.decoding.work import END, PAD
+from benchmarks.kept import keep
 from benchmarks.sizes import SIZES, VOCABULARY, Size, marian_shape
-from regard.checkpoint import weights_of, write_tensors
-from regard.config import change, to_dict
+from regard.config import change
 from regard.models import EncoderDecoder
 from regard.zoo import get
 from tests.references import links
@@ -69,9 +68,7 @@ def main() -> None:
     theirs.save_pretrained(folder / "marian")
     model = config.build()
     links.copy(links.marian(model, theirs), model)
-    (folder / "regard").mkdir()
-    (folder / "regard" / "config.json").write_text(json.dumps(to_dict(config)))
-    write_tensors(folder / "regard" / "weights.safetensors", weights_of(model))
+    keep(folder / "regard", model)
 
 
 if __name__ == "__main__":

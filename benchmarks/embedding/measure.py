@@ -6,17 +6,15 @@ timed on all of them.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.command import asked, tell
 from benchmarks.embedding.work import VECTORS, Record, judged_texts, timed_texts
 from benchmarks.machine import foreign_work
 
@@ -54,11 +52,5 @@ def quickest(ways: Ways, texts: Sequence[str]) -> str:
 
 def main(**variants: Load) -> None:
     """The command line of a side: which variant, where its files are, its name, how often; prints one JSON line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("variant", choices=variants)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("name")
-    parser.add_argument("times", type=int)
-    given = parser.parse_args()
-    record = measure(variants[given.variant](given.folder), given.folder, given.name, given.times)
-    print(json.dumps(asdict(record)))
+    load, given = asked(variants, folder=Path, name=str, times=int)
+    tell(measure(load(given.folder), given.folder, given.name, given.times))

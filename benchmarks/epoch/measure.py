@@ -7,16 +7,14 @@ library may be imported here.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
 
+from benchmarks.command import asked, tell
 from benchmarks.epoch.record import Record
 from benchmarks.machine import foreign_work, memory
 from benchmarks.sizes import THREADS
@@ -48,9 +46,6 @@ def measure(train: Train, corpus: Path) -> Record:
 
 def main(**variants: Train) -> None:
     """The command line of a side: which variant, where the corpus is; prints one JSON line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("variant", choices=variants)
-    parser.add_argument("corpus", type=Path)
-    given = parser.parse_args()
+    train, given = asked(variants, corpus=Path)
     torch.set_num_threads(THREADS)
-    print(json.dumps(asdict(measure(variants[given.variant], given.corpus))))
+    tell(measure(train, given.corpus))

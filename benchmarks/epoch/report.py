@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from benchmarks import rates
 from benchmarks.epoch.record import Record
-from benchmarks.rates import fastest_peer, rate_cells, speeds
+from benchmarks.rates import fastest_peer, speeds
 from benchmarks.rounds import Result
-from benchmarks.table import markdown, ratios, verdict
+from benchmarks.table import ratios, verdict
 
 COLUMNS = (
-    *rates.COLUMNS,
     "seconds",
     "steps",
     "target tokens",
@@ -24,12 +23,9 @@ BAR = 1.5  # times the fastest peer
 Results = Sequence[Result[Record]]
 
 
-def cells(result: Result[Record], peer: Result[Record] | None) -> list[str]:
-    if not result.records:
-        return [result.side.title, f"not available: {result.failure}"]
+def cells(result: Result[Record]) -> list[str]:
     last = result.records[-1]
     return [
-        *rate_cells(result, peer),
         f"{statistics.median(record.seconds for record in result.records):,.1f}",
         f"{last.steps:,}",
         f"{last.tokens:,}",
@@ -39,8 +35,7 @@ def cells(result: Result[Record], peer: Result[Record] | None) -> list[str]:
 
 
 def table(results: Results) -> str:
-    peer = fastest_peer(results)
-    return markdown(COLUMNS, [cells(result, peer) for result in results])
+    return rates.table(results, COLUMNS, cells)
 
 
 def verdicts(results: Results) -> list[str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.command import asked, tell
 from benchmarks.finetuning.work import Job, Record
 
 Tune = Callable[[Job], Record]
@@ -15,12 +13,5 @@ Tune = Callable[[Job], Record]
 
 def main(**variants: Tune) -> None:
     """Which variant, and the job; prints one JSON line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("variant", choices=variants)
-    parser.add_argument("home", type=Path)
-    parser.add_argument("data")
-    parser.add_argument("seconds", type=float)
-    parser.add_argument("seed", type=int)
-    given = parser.parse_args()
-    record = variants[given.variant](Job(given.home, given.data, given.seconds, given.seed))
-    print(json.dumps(asdict(record)))
+    tune, given = asked(variants, home=Path, data=str, seconds=float, seed=int)
+    tell(tune(Job(given.home, given.data, given.seconds, given.seed)))

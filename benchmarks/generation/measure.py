@@ -6,13 +6,11 @@ may be imported here.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.command import asked, check_lengths, tell
 from benchmarks.generation.work import Record, Row, prompts
 from benchmarks.machine import foreign_work, memory
 
@@ -30,20 +28,11 @@ def measure(load: Load, folder: Path, batch: int, length: int, times: int) -> Re
         outputs = write(rows, length)
     seconds = time.perf_counter() - started
     foreign_cores = (foreign_work() - foreign) / seconds
-    wrong = [len(output) for output in outputs if len(output) != length]
-    if wrong or len(outputs) != batch:
-        raise ValueError(f"{len(outputs)} of {batch} outputs, some of {wrong[:3]} tokens instead of {length}")
+    check_lengths(outputs, batch, length)
     return Record(times * batch * length / seconds, outputs, memory("VmHWM"), foreign_cores)
 
 
 def main(**variants: Load) -> None:
     """The command line of a side: which variant, where the models are, what to do; prints one JSON line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("variant", choices=variants)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("batch", type=int)
-    parser.add_argument("length", type=int)
-    parser.add_argument("times", type=int)
-    given = parser.parse_args()
-    record = measure(variants[given.variant], given.folder, given.batch, given.length, given.times)
-    print(json.dumps(asdict(record)))
+    load, given = asked(variants, folder=Path, batch=int, length=int, times=int)
+    tell(measure(load, given.folder, given.batch, given.length, given.times))

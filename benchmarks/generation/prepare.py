@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from regard.checkpoint import weights_of, write_tensors
-from regard.config import to_dict
+from benchmarks.kept import keep
 from regard.zoo import get
 from tests.references import links
 
@@ -34,9 +32,7 @@ def main() -> None:
     peer.save_pretrained(folder / "transformers")
     model = config.build()
     links.copy(links.gpt2(model, peer), model)
-    (folder / "regard").mkdir()
-    (folder / "regard" / "config.json").write_text(json.dumps(to_dict(config)))
-    write_tensors(folder / "regard" / "weights.safetensors", weights_of(model))
+    keep(folder / "regard", model)
 
 
 if __name__ == "__main__":

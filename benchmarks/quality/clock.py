@@ -7,7 +7,6 @@ went into it is told beside. Only torch and the standard library may be imported
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from benchmarks.command import asked
 from benchmarks.machine import foreign_work
 from benchmarks.sizes import THREADS
 
@@ -45,12 +45,7 @@ Train = Callable[[Clock, Path, Path, Path, int], None]
 
 def main(**variants: Train) -> None:
     """The command line of a side: which variant, where everything is, how often to validate."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("variant", choices=variants)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("recipe", type=Path)
-    parser.add_argument("validate_every", type=int)
-    given = parser.parse_args()
+    train, given = asked(variants, corpus=Path, recipe=Path, validate_every=int)
     torch.set_num_threads(THREADS)
     with TemporaryDirectory(prefix="run-", dir=given.corpus) as home:
-        variants[given.variant](Clock(), given.corpus, Path(home), given.recipe, given.validate_every)
+        train(Clock(), given.corpus, Path(home), given.recipe, given.validate_every)

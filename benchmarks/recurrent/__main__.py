@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from benchmarks.environments import JOEYNMT
 from benchmarks.options import add_sides, chosen, parse
-from benchmarks.rates import COLUMNS, fastest_peer, rate_cells, speeds
+from benchmarks.rates import fastest_peer, speeds, table
 from benchmarks.recurrent.work import SENTENCES, SIZES, WRITTEN, Record
 from benchmarks.rounds import ATTEMPTS, Result, run_rounds
 from benchmarks.side import Side
 from benchmarks.step.record import LENGTH, PAIRS
 from benchmarks.store import write
-from benchmarks.table import markdown, ratios, verdict
+from benchmarks.table import ratios, verdict
 from regard.cli.options import positive
 
 SIDES = (
@@ -37,15 +37,9 @@ def arguments() -> argparse.Namespace:
     return parse(parser, SMOKE, "all that was measured")
 
 
-def table(results: Sequence[Result[Record]]) -> str:
+def summary(results: Sequence[Result[Record]]) -> str:
     peer = fastest_peer(results)
-    rows = [
-        [*rate_cells(result, peer), f"{result.records[-1].parameters:,}"]
-        if result.records
-        else [result.side.title, f"not available: {result.failure}"]
-        for result in results
-    ]
-    lines = [markdown((*COLUMNS, "parameters"), rows)]
+    lines = [table(results, ("parameters",), lambda result: [f"{result.records[-1].parameters:,}"])]
     for ours in (result for result in results if result.side.ours and result.records):
         if peer is not None:
             lines.append(f"{ours.side.title}: {verdict(ratios(speeds(ours), speeds(peer)), BAR)}")
@@ -66,7 +60,7 @@ def main() -> None:
                 attempts=0 if given.smoke else ATTEMPTS,
             )
             measured[f"{size}, {mode}"] = results
-            print(f"\n{size}: {title}\n\n{table(results)}", flush=True)
+            print(f"\n{size}: {title}\n\n{summary(results)}", flush=True)
     if given.out:
         write(given.out, "tables", measured)
 

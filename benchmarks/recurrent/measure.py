@@ -5,15 +5,14 @@ Only torch and the standard library may be imported here.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from benchmarks.command import asked, tell
 from benchmarks.machine import foreign_work
 from benchmarks.recurrent.work import SENTENCES, SIZES, WRITTEN, Record, Size
 from benchmarks.sizes import THREADS
@@ -58,12 +57,7 @@ def measure(contender: Contender, mode: str, times: int) -> Record:
 
 def main(**variants: Callable[[Size], Contender]) -> None:
     """The command line of a side: which variant, size and mode, how many times; prints one JSON line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("variant", choices=variants)
-    parser.add_argument("size", choices=SIZES)
-    parser.add_argument("mode", choices=["train", "greedy"])
-    parser.add_argument("times", type=int)
-    given = parser.parse_args()
+    build, given = asked(variants, size=SIZES.__getitem__, mode=str, times=int)
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
-    print(json.dumps(asdict(measure(variants[given.variant](SIZES[given.size]), given.mode, given.times))))
+    tell(measure(build(given.size), given.mode, given.times))

@@ -6,15 +6,14 @@ one of model and loss. Only torch and the standard library may be imported here.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from benchmarks.command import asked, tell
 from benchmarks.machine import foreign_work, memory
 from benchmarks.sizes import SIZES, THREADS, Size
 from benchmarks.step.record import Record
@@ -81,11 +80,6 @@ def measure(build: Build, size: Size, steps: int) -> Record:
 
 def main(**variants: Build) -> None:
     """The command line of a side: which variant, which size, how many steps; prints one JSON line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("variant", choices=variants)
-    parser.add_argument("size", choices=SIZES)
-    parser.add_argument("steps", type=int)
-    arguments = parser.parse_args()
+    build, given = asked(variants, size=SIZES.__getitem__, steps=int)
     torch.set_num_threads(THREADS)
-    record = measure(variants[arguments.variant], SIZES[arguments.size], arguments.steps)
-    print(json.dumps(asdict(record)))
+    tell(measure(build, given.size, given.steps))

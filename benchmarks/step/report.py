@@ -6,13 +6,10 @@ import statistics
 from collections.abc import Sequence
 
 from benchmarks import rates
-from benchmarks.rates import fastest_peer, rate_cells
 from benchmarks.rounds import Result
 from benchmarks.step.record import Record
-from benchmarks.table import markdown
 
 COLUMNS = (
-    *rates.COLUMNS,
     "peak MiB",
     "above the built model",
     "parameters",
@@ -21,12 +18,9 @@ COLUMNS = (
 )
 
 
-def cells(result: Result[Record], peer: Result[Record] | None) -> list[str]:
-    if not result.records:
-        return [result.side.title, f"not available: {result.failure}"]
+def cells(result: Result[Record]) -> list[str]:
     last = result.records[-1]
     return [
-        *rate_cells(result, peer),
         f"{statistics.median(record.peak_memory for record in result.records):,.0f}",
         f"{statistics.median(record.peak_memory - record.built_memory for record in result.records):,.0f}",
         f"{last.parameters:,}",
@@ -36,5 +30,4 @@ def cells(result: Result[Record], peer: Result[Record] | None) -> list[str]:
 
 
 def table(results: Sequence[Result[Record]]) -> str:
-    peer = fastest_peer(results)
-    return markdown(COLUMNS, [cells(result, peer) for result in results])
+    return rates.table(results, COLUMNS, cells)
