@@ -24,3 +24,9 @@ def write_texts(path: Path, count: int, seed: int) -> Path:
     """A sentence a line, an empty line between texts."""
     path.write_text("\n\n".join("\n".join(text) for text in texts(count, seed)) + "\n", encoding="utf-8")
     return path
+
+
+def training_files(folder: Path) -> list[str]:
+    """The options that name texts to train on and others to validate on, which are written here."""
+    files = write_texts(folder / "text.txt", 400, 0), write_texts(folder / "held.txt", 60, 1)
+    return ["--train", str(files[0]), "--valid", str(files[1])]

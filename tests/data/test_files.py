@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from itertools import islice
 from pathlib import Path
@@ -11,14 +10,9 @@ import pytest
 
 from regard.data.files import DataError, PairFile, ParallelFiles
 from regard.data.pairs import Pair
+from tests.data.written import complaint, write
 
 PAIRS = [Pair("a cat", "une chatte"), Pair("two dogs", "deux chiens"), Pair("it's “late”, he said", "il est tard 🌙")]
-
-
-def write(path: Path, text: str | bytes) -> Path:
-    data = text.encode() if isinstance(text, str) else text
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return path
 
 
 def tsv(pairs: list[Pair]) -> str:
@@ -34,12 +28,6 @@ def csv(pairs: list[Pair]) -> str:
 
 
 FORMS = {"tsv": tsv, "txt": tsv, "jsonl": jsonl, "csv": csv}
-
-
-def message(path: Path, columns: tuple[str, str] | None = None) -> str:
-    with pytest.raises(DataError) as error:
-        list(PairFile(path, columns))
-    return str(error.value)
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -78,7 +66,7 @@ def test_columns_can_be_named(tmp_path: Path, form: str) -> None:
 
 
 def test_naming_columns_of_a_tsv_without_a_header_is_an_error(tmp_path: Path) -> None:
-    said = message(write(tmp_path / "t.tsv", tsv(PAIRS)), ("en", "fr"))
+    said = complaint(PairFile, write(tmp_path / "t.tsv", tsv(PAIRS)), ("en", "fr"))
     assert "the first line, 'a cat | une chatte', has no column 'en'" in said
 
 
@@ -109,7 +97,7 @@ def test_a_file_is_read_as_a_stream(tmp_path: Path) -> None:
 
 def test_a_line_without_a_tab_names_the_file_and_the_line(tmp_path: Path) -> None:
     path = write(tmp_path / "train.tsv", "a\tb\n" * 16 + "no tab\n")
-    assert message(path) == f"{path}, line 17: no tab between source and target"
+    assert complaint(PairFile, path) == f"{path}, line 17: no tab between source and target"
 
 
 def test_different_numbers_of_lines_say_both_numbers_and_files(tmp_path: Path) -> None:
@@ -127,7 +115,7 @@ def test_invalid_utf8_names_the_file_and_the_line(tmp_path: Path, ending: str) -
     text = form(PAIRS[:2]).encode() + "caf\xe9\tx\n".encode("latin-1")
     path = write(tmp_path / f"t.{ending}", text)
     line = text.count(b"\n")
-    assert message(path).startswith(f"{path}, line {line}: not valid UTF-8 (byte 0xe9 at place 4)")
+    assert complaint(PairFile, path).startswith(f"{path}, line {line}: not valid UTF-8 (byte 0xe9 at place 4)")
 
 
 def test_a_missing_file_and_a_folder_are_named_before_anything_is_read(tmp_path: Path) -> None:
@@ -144,7 +132,7 @@ def test_a_missing_file_and_a_folder_are_named_before_anything_is_read(tmp_path:
 def test_a_file_without_any_pair_is_an_error(tmp_path: Path, form: str, text: str) -> None:
     header = "source,target\n" if form == "csv" and text else ""
     path = write(tmp_path / f"t.{form}", header + text)
-    assert message(path).startswith(f"{path}: no sentence pair")
+    assert complaint(PairFile, path).startswith(f"{path}: no sentence pair")
 
 
 def test_empty_parallel_files_are_an_error(tmp_path: Path) -> None:
@@ -166,8 +154,8 @@ def test_empty_parallel_files_are_an_error(tmp_path: Path) -> None:
 )
 def test_a_wrong_json_line_says_what_is_wrong_with_it(tmp_path: Path, line: str, said: str) -> None:
     path = write(tmp_path / "t.jsonl", jsonl(PAIRS) + line + "\n")
-    assert message(path).startswith(f"{path}, line 4: ")
-    assert said in message(path)
+    assert complaint(PairFile, path).startswith(f"{path}, line 4: ")
+    assert said in complaint(PairFile, path)
 
 
 def test_a_cell_of_csv_may_be_long(tmp_path: Path) -> None:
@@ -186,15 +174,15 @@ def test_a_cell_of_csv_may_be_long(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_csv_file_says_what_is_wrong_with_it(tmp_path: Path, text: str, said: str) -> None:
-    assert said in message(write(tmp_path / "t.csv", text))
+    assert said in complaint(PairFile, write(tmp_path / "t.csv", text))
 
 
 def test_a_truncated_gzip_file_is_an_error_that_says_so(tmp_path: Path) -> None:
     path = write(tmp_path / "t.tsv.gz", "".join(f"source {i * i}\ttarget {i * 7}\n" for i in range(9_000)))
     path.write_bytes(path.read_bytes()[:-2_000])
-    assert "gzip file is cut off or damaged after line" in message(path)
+    assert "gzip file is cut off or damaged after line" in complaint(PairFile, path)
     path.write_bytes(b"a\tb\n")
-    assert "gzip file is cut off or damaged" in message(path)
+    assert "gzip file is cut off or damaged" in complaint(PairFile, path)
 
 
 def test_gold_alignments_are_read_from_jsonl_with_the_words_they_count(tmp_path: Path) -> None:

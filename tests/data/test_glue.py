@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
 
-from regard.data.files import DataError, PairFile
+from regard.data.files import PairFile
 from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import Pair
+from tests.data.written import complaint, write
 
 TREES = "( a )\t( b )\t(ROOT a)\t(ROOT b)"
 MNLI = (
@@ -73,11 +73,6 @@ PAIRS = {
 }
 
 
-def write(path: Path, text: str) -> Path:
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-    return path
-
-
 @pytest.mark.parametrize("form", SINGLE)
 def test_sentences_with_labels(tmp_path: Path, form: str) -> None:
     name, text, first = SINGLE[form]
@@ -119,6 +114,4 @@ def test_columns_of_tsv_are_named_by_a_header_or_by_number(tmp_path: Path) -> No
 def test_columns_that_are_not_there_are_named(
     tmp_path: Path, text: str, columns: tuple[str, ...] | None, message: str
 ) -> None:
-    with pytest.raises(DataError) as error:
-        list(LabelledFile(write(tmp_path / "t.tsv", text), columns))
-    assert message in str(error.value)
+    assert message in complaint(LabelledFile, write(tmp_path / "t.tsv", text), columns)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
 import pytest
 
-from regard.data.files import DataError
 from regard.data.labelled import HeldOut, Labelled, LabelledFile
+from tests.data.written import complaint, write
 
 TEXTS = [Labelled("a fine film", "good"), Labelled('dull, "very" dull', "bad"), Labelled("so-so", "not sure")]
 
@@ -30,17 +29,6 @@ def csv(texts: list[Labelled]) -> str:
 
 
 FORMS = {"tsv": tsv, "jsonl": jsonl, "csv": csv}
-
-
-def write(path: Path, text: str) -> Path:
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-    return path
-
-
-def message(path: Path) -> str:
-    with pytest.raises(DataError) as error:
-        list(LabelledFile(path))
-    return str(error.value)
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -73,8 +61,8 @@ def test_a_label_without_a_text_is_skipped_and_counted_a_text_without_a_label_is
     assert list(file) == TEXTS[:2]
     assert file.skipped == 2
     path = write(tmp_path / f"u.{form}", FORMS[form]([TEXTS[0], Labelled("hm", " ")]))
-    assert message(path).endswith("the text has no label; give it one or take the line out")
-    assert f"line {3 if form == 'csv' else 2}" in message(path)
+    assert complaint(LabelledFile, path).endswith("the text has no label; give it one or take the line out")
+    assert f"line {3 if form == 'csv' else 2}" in complaint(LabelledFile, path)
 
 
 @pytest.mark.parametrize(
@@ -92,16 +80,16 @@ def test_a_label_without_a_text_is_skipped_and_counted_a_text_without_a_label_is
 )
 def test_a_wrong_file_says_what_is_wrong_with_it_and_where(tmp_path: Path, name: str, text: str, said: str) -> None:
     path = write(tmp_path / name, text)
-    assert message(path).startswith(str(path))
-    assert said in message(path)
+    assert complaint(LabelledFile, path).startswith(str(path))
+    assert said in complaint(LabelledFile, path)
 
 
 @pytest.mark.parametrize("first", ["review\tstars", "good one\tfive"])
 def test_a_first_line_unlike_all_others_must_be_explained(tmp_path: Path, first: str) -> None:
     path = write(tmp_path / "t.tsv", f"{first}\nwell\t5\nbad\t1\nso so\t3\n")
     text, label = first.split("\t")
-    assert message(path).startswith(f"{path}, line 1: the label {label!r} stands nowhere else")
-    assert f"--columns {text},{label}; if it is an example: --columns 1,2" in message(path)
+    assert complaint(LabelledFile, path).startswith(f"{path}, line 1: the label {label!r} stands nowhere else")
+    assert f"--columns {text},{label}; if it is an example: --columns 1,2" in complaint(LabelledFile, path)
     assert [one.label for one in LabelledFile(path, (text, label))] == ["5", "1", "3"]
     assert [one.label for one in LabelledFile(path, ("1", "2"))] == [label, "5", "1", "3"]
 

@@ -11,6 +11,7 @@ import pytest
 from regard.data.catalogue import open_data
 from regard.data.files import DataError
 from regard.data.tagged import Tagged, open_tagged, words_in
+from tests.data.written import complaint
 
 SENTENCES = [
     Tagged(("The", "cat", "sleeps", "."), ("DET", "NOUN", "VERB", "PUNCT")),
@@ -59,9 +60,7 @@ def test_the_lists_of_jsonl_may_have_other_names(tmp_path: Path) -> None:
 )
 def test_a_mistake_is_named_by_file_and_line(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(DataError) as error:
-        list(open_tagged(tmp_path / name))
-    assert message in str(error.value)
+    assert message in complaint(open_tagged, tmp_path / name)
 
 
 def test_a_missing_file_and_columns_of_lines_are_refused_at_once(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
@@ -11,15 +10,9 @@ import pytest
 from regard.data.documents import bytes_in
 from regard.data.files import DataError
 from regard.data.text import FirstLines, Sentences, Share, TextFiles
+from tests.data.written import write
 
 TEXT = "Première ligne.\r\n\n  Indented\tline 🌙\nno end"
-
-
-def write(path: Path, text: str | bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = text.encode() if isinstance(text, str) else text
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return path
 
 
 def texts(documents: object) -> list[str]:

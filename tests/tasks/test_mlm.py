@@ -20,7 +20,7 @@ from regard.tasks.pretraining.mlm import MaskedWords
 from regard.training.session import resume
 from regard.zoo import get
 from tests.conftest import Say, answer
-from tests.documents import DOES, QUICK, TINY, write_texts
+from tests.documents import DOES, QUICK, TINY, training_files
 from tests.toy import cut_short, losses, perform
 
 
@@ -28,9 +28,7 @@ from tests.toy import cut_short, losses, perform
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Texts, and a run of each way: bert with pairs, roberta without."""
     folder = tmp_path_factory.mktemp("mlm")
-    write_texts(folder / "text.txt", 400, 0)
-    write_texts(folder / "held.txt", 60, 1)
-    files = ["--train", str(folder / "text.txt"), "--valid", str(folder / "held.txt")]
+    files = training_files(folder)
     steps = ["--max-steps", "160", "--validate-every", "80", "--keep-checkpoints", "9"]
     bert = ["pretrain", "mlm", "--run", str(folder / "bert"), "--preset", "bert-mini", *files, *TINY, *QUICK, *steps]
     roberta = ["pretrain", "mlm", "--run", str(folder / "roberta"), "--preset", "roberta-mini", *files, *TINY, *QUICK]

@@ -21,7 +21,7 @@ from regard.tasks.vectors.embedding import load_embedder
 from regard.training.session import resume
 from regard.zoo import get
 from tests.conftest import Say, answer
-from tests.documents import DOES, QUICK, TINY, write_texts
+from tests.documents import DOES, QUICK, TINY, training_files
 from tests.tagged_toy import write_tagged
 from tests.tasks.test_answering import squad
 from tests.toy import cut_short, losses, perform
@@ -34,9 +34,7 @@ TUNED = "--max-steps 60 --validate-every 60 --rate 0.005 --warmup 5".split()
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Texts of about one animal each, longer than a segment, and a run."""
     folder = tmp_path_factory.mktemp("plm")
-    write_texts(folder / "text.txt", 400, 0)
-    write_texts(folder / "held.txt", 60, 1)
-    files = ["--train", str(folder / "text.txt"), "--valid", str(folder / "held.txt")]
+    files = training_files(folder)
     steps = ["--max-steps", "240", "--validate-every", "120", "--keep-checkpoints", "9"]
     given = ["--run", str(folder / "run"), "--tokenizer", "wordpiece", "--lower", "true"]
     perform("pretrain", "plm", *given, *files, *TINY, *QUICK, *steps, *SHORT)
