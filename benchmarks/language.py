@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.nanogpt import pace
 from benchmarks.options import parse
 from benchmarks.table import markdown
 from regard.checkpoint import Run, read_tensors
@@ -46,13 +47,7 @@ def seconds_a_step(recipe: Recipe, folder: Path) -> float:
     task = recipe.task.open(folder, lambda _: None)
     fitted = replace(recipe, model=task.fit(recipe.model))
     trainer = make_trainer(Run(folder), task, fitted.model.build().train(), recipe.training, lambda _: None)
-    batches = trainer.batches.epoch(0)
-    for batch in batches[:WARM]:
-        trainer.step([batch])
-    begun = time.process_time()
-    for batch in batches[WARM : WARM + TIMED]:
-        trainer.step([batch])
-    return (time.process_time() - begun) / TIMED
+    return pace(trainer, WARM, TIMED, time.process_time)
 
 
 def measured(preset: str, folder: Path, minutes: float) -> dict[str, Any]:

@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -143,14 +144,18 @@ def trainer(path: Path, folder: Path, changes: dict[str, Any], listen: Any) -> T
 
 
 def seconds_a_step(recipe: Path, folder: Path) -> float:
-    found = trainer(recipe, folder, {}, lambda _: None)
-    batches = found.batches.epoch(0)
-    for batch in batches[:WARM]:
-        found.step([batch])
-    begun = time.monotonic()
-    for batch in batches[WARM : WARM + TIMED]:
-        found.step([batch])
-    return (time.monotonic() - begun) / TIMED
+    return pace(trainer(recipe, folder, {}, lambda _: None), WARM, TIMED, time.monotonic)
+
+
+def pace(trainer: Trainer, warm: int, timed: int, clock: Callable[[], float]) -> float:
+    """Seconds of a step by a clock, over so many of them behind some that warm up."""
+    batches = trainer.batches.epoch(0)
+    for batch in batches[:warm]:
+        trainer.step([batch])
+    begun = clock()
+    for batch in batches[warm : warm + timed]:
+        trainer.step([batch])
+    return (clock() - begun) / timed
 
 
 def ours(name: str, recipe: Path, folder: Path, budget: float, seed: int) -> Reached:

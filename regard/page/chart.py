@@ -69,10 +69,7 @@ def line_chart(chart: LineChart) -> str:
     parts = [_grid(x, y, chart.x_label)]
     if chart.mark is not None:
         at = x(chart.mark[0])
-        parts.append(
-            f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{bottom}" stroke-dasharray="3 3"/>'
-        )
-        parts.append(f'<text class="tick" x="{at + 4:.1f}" y="{TOP + 8}">{escape(chart.mark[1])}</text>')
+        parts += [_rule(at, at, TOP, bottom, "3 3"), _tick(at + 4, TOP + 8, chart.mark[1])]
     for number, one in enumerate(series):
         parts.append(_curve(one, x, y, _colour(number, one.dashed)))
     parts.append(_legend(rows, [one.dashed for one in series]))
@@ -91,7 +88,7 @@ def bar_chart(chart: BarChart) -> str:
         parts.append(
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{base - top:.1f}" '
             f'fill="{COLOURS[0]}"><title>{escape(told)}</title></rect>'
-            f'<text class="tick" x="{(left + right) / 2:.1f}" y="{top - 3:.1f}" text-anchor="middle">{value:.1f}</text>'
+            + _tick((left + right) / 2, top - 3, f"{value:.1f}", "middle")
         )
     return drawing(WIDTH, HEIGHT, "".join(parts), chart.label)
 
@@ -100,16 +97,20 @@ def _grid(x: Axis, y: Axis, x_label: str) -> str:
     parts = []
     for value, name in y.ticks():
         at = y(value)
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
-        parts.append(f'<text class="tick" x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{name}</text>')
-    for value, name in x.ticks():
-        at = x(value)
-        parts.append(
-            f'<text class="tick" x="{at:.1f}" y="{y.start + 15:.1f}" text-anchor="middle">{escape(name)}</text>'
-        )
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(f'<text class="tick" x="{middle}" y="{y.start + 31}" text-anchor="middle">{escape(x_label)}</text>')
-    return "".join(parts)
+        parts += [_rule(LEFT, WIDTH - RIGHT, at, at), _tick(LEFT - 6, at + 4, name, "end")]
+    parts += [_tick(x(value), y.start + 15, name, "middle") for value, name in x.ticks()]
+    return "".join([*parts, _tick((LEFT + WIDTH - RIGHT) / 2, y.start + 31, x_label, "middle")])
+
+
+def _rule(left: float, right: float, top: float, bottom: float, dashes: str = "none") -> str:
+    """A line of the grid."""
+    places = f'x1="{left:.1f}" x2="{right:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"'
+    return f'<line class="grid" {places} stroke-dasharray="{dashes}"/>'
+
+
+def _tick(x: float, y: float, text: str, anchor: str = "start") -> str:
+    """A small text beside a drawing."""
+    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 def _curve(one: Series, x: Axis, y: Axis, colour: str) -> str:
@@ -161,7 +162,7 @@ def _legend(rows: Sequence[Sequence[tuple[int, str]]], dashed: Sequence[bool]) -
             colour = _colour(number, dashed[number])
             parts.append(
                 f'<line x1="{left}" x2="{left + 14}" y1="{y - 4}" y2="{y - 4}" stroke="{colour}" '
-                f'stroke-width="3"{dash}/><text class="tick" x="{left + 18:.1f}" y="{y}">{escape(name)}</text>'
+                f'stroke-width="3"{dash}/>{_tick(left + 18, y, name)}'
             )
             left += 30 + 6.2 * len(name)
     return "".join(parts)
@@ -181,24 +182,20 @@ def dot_chart(chart: DotChart) -> str:
     parts = []
     for value, name in axis.ticks():
         at = axis(value)
-        parts.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{bottom:.1f}"/>')
-        parts.append(f'<text class="tick" x="{at:.1f}" y="{bottom + 14:.1f}" text-anchor="middle">{name}</text>')
+        parts += [_rule(at, at, TOP, bottom), _tick(at, bottom + 14, name, "middle")]
     for line, (name, values) in enumerate(rows):
         middle = TOP + each * (line + 0.5)
         parts.append(f'<text x="{left - 8:.1f}" y="{middle + 4:.1f}" text-anchor="end">{escape(name)}</text>')
         for number, point in enumerate(values):
             y = middle + 14 * (number - (len(values) - 1) / 2)
             parts.append(_dot(point, axis, y, MORE[number % len(MORE)], name, chart.digits))
-    parts.append(
-        f'<text class="tick" x="{(left + WIDTH) / 2:.1f}" y="{bottom + 30:.1f}" text-anchor="middle">'
-        f"{escape(chart.x_label)}</text>"
-    )
+    parts.append(_tick((left + WIDTH) / 2, bottom + 30, chart.x_label, "middle"))
     legend = ""
     if len(groups) > 1:
         x = left
         for number, group in enumerate(groups):
             legend += f'<circle cx="{x:.1f}" cy="{bottom + 44:.1f}" r="4" fill="{MORE[number % len(MORE)]}"/>'
-            legend += f'<text class="tick" x="{x + 9:.1f}" y="{bottom + 48:.1f}">{escape(group)}</text>'
+            legend += _tick(x + 9, bottom + 48, group)
             x += 30 + 6.2 * len(group)
     return drawing(WIDTH, bottom + 54, "".join(parts) + legend, chart.label)
 
@@ -210,7 +207,7 @@ def _dot(point: Point, axis: Axis, y: float, colour: str, name: str, digits: int
         f'<line x1="{axis(low):.1f}" x2="{axis(high):.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{colour}" '
         f'stroke-width="3" stroke-opacity="0.4"/><circle cx="{axis(point.y):.1f}" cy="{y:.1f}" r="4" fill="{colour}">'
         f"<title>{escape(name)}: {point.y:.4g}{escape(_interval(point))}</title></circle>"
-        f'<text class="tick" x="{axis(high) + 7:.1f}" y="{y + 4:.1f}">{point.y:.{digits}f}</text>'
+        + _tick(axis(high) + 7, y + 4, f"{point.y:.{digits}f}")
     )
 
 
