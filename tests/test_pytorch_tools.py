@@ -8,6 +8,8 @@ from __future__ import annotations
 import copy
 import os
 import socket
+from contextlib import nullcontext
+from threading import Barrier, Thread
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from regard.fast import for_use, plain
 from regard.models import FewShotModel, Model, SourceWriter
 from regard.models.base import Writer
 from regard.nn.attention.kernel import Kernel
+from regard.nn.call.context import Context
 from regard.nn.dropout import Dropout
 from regard.nn.heads import Head
 from regard.nn.positions import Position
@@ -36,11 +39,13 @@ from tests.helpers import (
     feature_inputs,
     has_stacks,
     tokens,
+    training_loss,
 )
 
 FAMILIES = ("transformer-tiny", "gpt2", "bert-tiny", "stories-15m", "xlnet-mini")
 STACKS = [name for name, config in PRESETS.items() if has_stacks(config)]
 OTHERS = [name for name in PRESETS if name not in STACKS]
+TOLD_BY_THE_MODEL = {name for name in STACKS if name.startswith("xlnet")}  # whose loss here is that of its head alone
 WRITERS = [name for name in STACKS if isinstance(PRESETS[name].build(), Writer)]
 
 
@@ -110,6 +115,33 @@ def test_a_training_step_is_compiled_without_a_graph_break(name: str) -> None:
     torch.testing.assert_close([p.grad for p in model.parameters()], wanted, rtol=1e-4, atol=1e-6)
 
 
+@slow_but(STACKS, ("gpt2", "transformer-tiny"))
+def test_what_layers_add_to_the_loss_is_gathered_inside_of_what_is_compiled(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.compiler.reset()
+    model: Any = still(built(PRESETS[name])).train()
+    weight, plain = next(model.parameters()), Model.whole
+
+    def whole(self: Model, *given: Any, **named: Any) -> Context:
+        context = plain(self, *given, **named)
+        context.leave("size", weight.square().sum())
+        return context
+
+    def loss(*inputs: Tensor) -> Tensor:
+        return training_loss(model, inputs)
+
+    inputs = feature_inputs(model)
+    alone = loss(*inputs)
+    monkeypatch.setattr(Model, "whole", whole)
+    expected = loss(*inputs)
+    if name not in TOLD_BY_THE_MODEL:
+        torch.testing.assert_close(expected - alone, weight.square().sum())
+    found = torch.compile(loss, backend="eager", fullgraph=True)(*inputs)
+    torch.testing.assert_close(found, expected)
+    found.backward()
+
+
 def test_dropout_is_compiled_too() -> None:
     torch.compiler.reset()
     model: Any = PRESETS["gpt2"].build().train()
@@ -143,6 +175,32 @@ def test_a_compiled_model_is_still_watched() -> None:
     with regard.watch(model) as seen:
         torch.testing.assert_close(compiled(rows), plainly)
     assert len(seen) == 2
+
+
+@torch.no_grad()
+def test_threads_that_share_a_compiled_model_are_watched_by_themselves() -> None:
+    import regard
+
+    torch.compiler.reset()
+    model: Any = built(decoder())
+    rows = tokens()
+    compiled = torch.compile(model, backend="eager")
+    plainly = compiled(rows)
+    seen, together = [-1, -1], Barrier(2, timeout=60)
+
+    def run(number: int) -> None:
+        with torch.no_grad(), regard.watch(model) if number else nullcontext({}) as found:
+            together.wait()
+            torch.testing.assert_close(compiled(rows), plainly)
+            together.wait()
+            seen[number] = len(found)
+
+    threads = [Thread(target=run, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [0, 2]
 
 
 # --- exporting --------------------------------------------------------------------------------------------------------

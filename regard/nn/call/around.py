@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from threading import Lock
+from threading import local
 from typing import Generic, Protocol, TypeVar
 
 from torch import Tensor, nn
@@ -22,39 +21,28 @@ class Concerned(Protocol):
 T = TypeVar("T", bound=Concerned)
 
 
-class Around(Generic[T]):
+class Around(local, Generic[T]):
     """The values of the blocks that are open around this point of this thread, oldest first.
 
-    `torch.compile` cannot read a context variable. So none is read while no thread has a block open; a compiled model
-    is compiled anew, with a graph break where it reads the variable, when one opens.
+    They belong to the thread and stand in no context variable: `torch.compile` traces the one and not the other.
     """
 
-    def __init__(self, name: str) -> None:
-        self.values: ContextVar[tuple[T, ...]] = ContextVar(name, default=())
-        self.open = 0  # blocks, in all threads
-        self.lock = Lock()
-
-    def get(self) -> tuple[T, ...]:
-        return self.values.get() if self.open else ()
+    def __init__(self) -> None:  # once in each thread
+        self.values: tuple[T, ...] = ()
 
     def of(self, model: nn.Module) -> T | None:
         """What the newest of them says that concerns this model, or one that it is a part of."""
-        return next((one for one in reversed(self.get()) if any(model is part for part in one.model.modules())), None)
+        return next((one for one in reversed(self.values) if any(model is part for part in one.model.modules())), None)
 
     @contextmanager
     def add(self, value: T) -> Iterator[T]:
         """Open a block."""
-        self.count(1)
-        token = self.values.set((*self.values.get(), value))
+        before = self.values
+        self.values = (*before, value)
         try:
             yield value
         finally:
-            self.values.reset(token)
-            self.count(-1)
-
-    def count(self, more: int) -> None:
-        with self.lock:
-            self.open += more
+            self.values = before
 
 
 Value = Tensor | Callable[[], Tensor]  # a tensor, or what computes it if it is wanted
@@ -80,5 +68,5 @@ class Silence:
     heads: Mapping[str, Collection[int]]
 
 
-watchers: Around[Watcher] = Around("watchers")
-silences: Around[Silence] = Around("silences")
+watchers: Around[Watcher] = Around()
+silences: Around[Silence] = Around()

@@ -64,7 +64,7 @@ class Losses:
         return total
 
 
-gatherings: Around[Losses] = Around("gatherings")
+gatherings: Around[Losses] = Around()
 
 
 def losses_of(model: nn.Module) -> Losses:
