@@ -10,11 +10,8 @@ from torch import nn
 from regard.config import change, to_dict
 from regard.description import Description
 from regard.errors import Error
-from regard.models import Model, ModelConfig, TextModelConfig
-from regard.models.costs import UnknownCostError
-from regard.models.costs import cost as formula
-from regard.models.counting import counted
-from regard.nn.cost import Cost, Shape
+from regard.models import Model, ModelConfig
+from regard.models.costs import cost_of
 from regard.zoo import get as get_preset
 from regard.zoo import presets
 
@@ -64,16 +61,6 @@ def describe(
         memory_bytes_per_source_token=4 * memory,
         config=to_dict(config),
     )
-
-
-def cost_of(model: Model, batch: int, length: int) -> Cost:
-    """By the formulas of its parts; where one has none, by running the model without storage."""
-    try:
-        return formula(model, Shape(batch, length, length))
-    except UnknownCostError:
-        if not isinstance(model.config, TextModelConfig):
-            raise
-    return counted(model, batch, length)
 
 
 PARTS = {

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -18,11 +19,15 @@ import regard
 from regard.config import change
 from regard.data.tokenizers import END
 from regard.fast import quicken
-from regard.models import Model, ModelConfig, SourceWriter, TextLabeller, costs
-from regard.nn.attention import MultiHead
+from regard.models import Model, ModelConfig, SourceWriter, TextLabeller, TextReaderConfig, costs
+from regard.nn.attention import Kernel, KernelConfig, MultiHead
+from regard.nn.attention.dot import DotKernel
+from regard.nn.call.context import Context
 from regard.nn.feedforward import MLP
-from regard.nn.norms import LayerNorm, LayerNormalisation, RMSNorm, RMSNormalisation
-from tests.helpers import FEEDFORWARDS, KERNELS, POSITIONS, PRESETS, decoder, feature_inputs, has_stacks, label
+from regard.nn.norms import LayerNorm, LayerNormalisation, NormConfig, RMSNorm, RMSNormalisation
+from regard.nn.positions import HeadDims, Position, Sinusoidal
+from regard.nn.residual import PreNorm, PreNormWiring, Sublayer, Wiring
+from tests.helpers import FEEDFORWARDS, KERNELS, POSITIONS, PRESETS, decoder, encoder, feature_inputs, has_stacks, label
 
 BATCH, LENGTH = 3, 10
 PLAIN = MLP(hidden=48)
@@ -94,6 +99,7 @@ def all_inputs(model: Model) -> dict[str, Tensor]:
 
 STACKS = {name: config for name, config in PRESETS.items() if has_stacks(config)}
 OTHERS = {name: config for name, config in PRESETS.items() if not has_stacks(config)}
+READING = [name for name, config in OTHERS.items() if isinstance(getattr(config, "reader", None), TextReaderConfig)]
 
 
 def targets() -> Tensor:
@@ -150,6 +156,94 @@ def test_a_part_without_a_formula_is_counted_by_running_the_model(name: str, mon
     assert counted.multiply_adds == by_formula.multiply_adds
     assert counted.training_multiply_adds == by_formula.training_multiply_adds
     assert counted.activation_bytes == pytest.approx(by_formula.activation_bytes, rel=0.4)  # the logits are built here
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_reader_without_a_formula_is_counted_by_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = PRESETS[name].build()
+    by_formula = regard.describe(model, batch=BATCH, length=LENGTH)
+    monkeypatch.delitem(costs.FORMULAS, type(model.reader))
+    counted = regard.describe(model, batch=BATCH, length=LENGTH)
+    assert counted.multiply_adds == by_formula.multiply_adds
+
+
+def test_a_model_that_reads_bits_is_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = PRESETS["ntm-2014"].build()
+    by_formula = regard.describe(model, batch=BATCH, length=LENGTH)
+    monkeypatch.delitem(costs.FORMULAS, type(model))
+    assert regard.describe(model, batch=BATCH, length=LENGTH).multiply_adds == by_formula.multiply_adds
+
+
+@pytest.mark.parametrize("name", ["han-2016", "prototypical-2017"])
+def test_a_model_that_cannot_run_without_data_says_what_to_add(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = PRESETS[name].build()
+    monkeypatch.delitem(costs.FORMULAS, type(model))
+    with pytest.raises(regard.Error, match="`cost` of its own"):
+        regard.describe(model, batch=BATCH, length=LENGTH)
+
+
+@dataclass(frozen=True)
+class Slots(KernelConfig):
+    """Keys and values are brought to four slots, so that no formula of ours is right."""
+
+    def build(self, dims: HeadDims, position: Position, dropout: float) -> Kernel:
+        return SlotsKernel(dims, position, dropout)
+
+
+class SlotsKernel(DotKernel):
+    causal = False
+
+    def __init__(self, dims: HeadDims, position: Position, dropout: float) -> None:
+        super().__init__(dims, position, dropout, scale=1.0)
+        self.slots = nn.Linear(LENGTH, 4)
+
+    def ready(self, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor]:
+        return self.slots(k.transpose(2, 3)).transpose(2, 3), self.slots(v.transpose(2, 3)).transpose(2, 3)
+
+
+class Turned(Sinusoidal):
+    """Adds a matrix of its own to a scheme that costs nothing."""
+
+    def build(self, dims: HeadDims) -> Position:
+        return TurnedPosition(dims.key_width)
+
+
+class TurnedPosition(Position):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.turn = nn.Linear(width, width)
+
+    def place(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
+        return self.turn(q), self.turn(k), v
+
+
+class Gated(PreNorm):
+    """Lets a matrix decide how much a sublayer adds; the wiring that it comes from has none."""
+
+    def build(self, width: int, norm: NormConfig) -> Wiring:
+        return GatedWiring(width, norm, self.dropout)
+
+
+class GatedWiring(PreNormWiring):
+    def __init__(self, width: int, norm: NormConfig, dropout: float) -> None:
+        super().__init__(width, norm, dropout)
+        self.gate = nn.Linear(width, width)
+
+    def forward(self, x: Tensor, sublayer: Sublayer, context: Context) -> Tensor:
+        return x + self.gate(x).sigmoid() * sublayer(self.norm(x), context)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [encoder(kernel=Slots()), encoder(position=Turned()), encoder(residual=Gated())],
+    ids=["kernel", "position", "wiring"],
+)
+def test_a_part_from_outside_does_not_pass_off_the_formula_of_the_part_it_comes_from(config: ModelConfig) -> None:
+    model = config.build().train()
+    found = regard.describe(model, batch=BATCH, length=LENGTH).multiply_adds
+    assert found == multiply_adds(lambda: model(torch.zeros(BATCH, LENGTH, dtype=torch.long)))
+    with pytest.raises(costs.UnknownCostError):
+        costs.cost(model, costs.Shape(BATCH, LENGTH, LENGTH))
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.1])

@@ -14,6 +14,7 @@ from regard.data.pairs import Pair, spans
 from regard.data.words import words
 from regard.errors import Error
 from regard.models import Model
+from regard.nn.stacks import StackLayers
 
 Matrix = NDArray[np.float32]
 Links = Sequence[tuple[int, int]]
@@ -33,6 +34,10 @@ class Reading(Config):
 
 
 def cross_layers(model: Model) -> list[str]:
+    """The layers that attend to the tokens of the source; none where the encoder makes of them a shorter sequence."""
+    encoder = getattr(model, "encoder", None)
+    if isinstance(encoder, StackLayers) and encoder.shortens:
+        return []
     return fnmatch.filter(model.attention_names(), "*.cross")
 
 
@@ -43,7 +48,7 @@ def usual_reading(model: Model) -> Reading:
     """
     layers = cross_layers(model)
     if not layers:
-        raise Error("the model has no attention to its source, so there is no alignment to read")
+        raise Error("the model has no attention to the tokens of its source, so there is no alignment to read")
     return Reading(layers[-2:][0], shift=1 if len(layers) > 1 else 0)
 
 

@@ -21,7 +21,7 @@ from regard.look.alignment import alignment_error_rate, cross_layers, usual_read
 from regard.look.expecting import expectations
 from regard.look.labelling import described_layer, look_at_labels
 from regard.look.marking import marks, spoken
-from regard.look.parts import Alignment, Array, Changes, Layer, Lens, Masked, Side, Window, plain
+from regard.look.parts import Alignment, Array, Changes, Layer, Lens, Masked, Side, Window, fitted, plain
 from regard.look.records import Look, merged
 from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import Subject
@@ -189,7 +189,7 @@ def given_target(subject: Subject, text: str) -> Side:
 
 def run(subject: Subject, sides: Mapping[str, Side]) -> Tensor:
     """The hidden states (T, D) of the written side; (T, 2, D) of a model that reads in both directions."""
-    rows = [row(subject, side) for side in sides.values()]
+    rows = [row(subject, sides[name]) for name in subject.stacks]
     if isinstance(subject.model, SourceWriter):
         return subject.model.features(*rows)[0]
     if subject.encoder is not None:
@@ -237,11 +237,12 @@ def row(subject: Subject, side: Side) -> Tensor:
 
 def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int, int]] | None) -> Look:
     arrays = {name: plain(calls[-1][0]) for name, calls in seen.seen.items()}
-    layers = [described(subject, name, len(array)) for name, array in arrays.items()]
-    look = Look(subject.family, seen.sides, layers, masks=seen.masks, writes=subject.writes, arrays=arrays)
+    sides = dict(seen.sides)
+    layers = [fitted(described(subject, name, len(array)), array, sides) for name, array in arrays.items()]
+    look = Look(subject.family, sides, layers, masks=seen.masks, writes=subject.writes, arrays=arrays)
     look.start, look.marks = subject.start_of(seen.written), marks(subject, seen.written)
     look.windows = windows(subject, seen.seen)
-    if subject.head is not None:
+    if subject.head is not None and len(seen.hidden) == len(seen.written.ids):
         look.predictions, look.backward = expectations(subject, seen.written, seen.hidden, best, seen.masks or ())
         look.lens = lens(subject, seen, subject.head, [one.id for one in look.predictions])
     whole = set(arrays) == set(subject.model.attention_names())
@@ -285,6 +286,7 @@ def lens(subject: Subject, seen: Captured, head: Head, chosen: Sequence[int]) ->
     depths = {"input": notes[f"{name}.input"][-1][0]}
     for index in range(len(stack.layers)):
         depths[f"{name}.{index}"] = notes[f"{name}.{index}.stream"][-1][0]
+    depths = {depth: stream for depth, stream in depths.items() if len(stream) == len(chosen)}
     found = Lens([], [], [], [])
     for depth, stream in depths.items():
         probabilities = head.log_probs(stream if stack.norm is None else stack.norm(stream)).float().exp()  # (T, V)

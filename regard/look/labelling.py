@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from regard.data.sentences import sentence_spans
-from regard.look.parts import Array, Changes, Layer, PairScore, Side, Verdict, plain
+from regard.look.parts import Array, Changes, Layer, PairScore, Side, Verdict, fitted, plain
 from regard.look.records import POOLED_SENTENCES, POOLED_WORDS, SHARES, Look
 from regard.look.rollout import all_blocks, rollouts
 from regard.look.subject import MAX_LOOKED_TOKENS, Subject
@@ -38,7 +38,7 @@ def look_at_labels(
     # What stands inside the reader of a hierarchical model has a row for each sentence, and no place in the text.
     shown = {name: calls[-1][0] for name, calls in seen.items() if name.startswith("pool.") or not hierarchical}
     arrays = {name: plain(weights) for name, weights in shown.items()}
-    described = [described_layer(subject, name, len(array)) for name, array in arrays.items()]
+    described = [fitted(described_layer(subject, name, len(array)), array, sides) for name, array in arrays.items()]
     look = Look(subject.family, sides, described, verdicts=verdicts, score=score, unread=unread, arrays=arrays)
     look.start = None if hierarchical else subject.start_of(side)
     share_out(subject, look)
@@ -84,14 +84,14 @@ def share_out(subject: Subject, look: Look) -> None:
     """Add how much each token counts in the vector of the text: by the attention that pools, of sentences times words;
     in an encoder followed from there through all layers, by rollout."""
     arrays, rolled = look.arrays, None
-    inner = [layer for layer in look.layers if layer.rows == layer.columns]
+    inner = [layer for layer in look.layers if layer.stack != "pool"]
     whole = {layer.name for layer in look.layers} == set(subject.model.attention_names())
     if inner and whole and subject.encoder is not None and all_blocks(subject):
         look.rollout, maps = rollouts(inner, arrays)
         arrays.update(maps)
-        rolled = maps[look.rollout[0].name][0]  # (T, T)
+        rolled = maps[look.rollout[0].name][0] if look.rollout else None  # (T, T)
     pooled = pooled_shares(subject, look)
-    if pooled is None or (rolled is None and POOLED_WORDS not in arrays):
+    if pooled is None or len(pooled) != len(look.sides["text"].ids) or (rolled is None and POOLED_WORDS not in arrays):
         return
     arrays[SHARES] = (pooled if rolled is None else pooled @ rolled).reshape(1, 1, -1)
     look.shares = "attention" if rolled is None else "rollout"

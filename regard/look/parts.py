@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +56,20 @@ class Layer:
     rows: str
     columns: str
     heads: int
+
+
+def fitted(layer: Layer, weights: Array, sides: dict[str, Side]) -> Layer:
+    """The layer with sides as long as its weights (H, T, S). Where blocks made a sequence shorter, or keys are fewer
+    than tokens, a side is added of which only the numbers of its places are known."""
+    names = []
+    for side, length in zip((layer.rows, layer.columns), weights.shape[1:], strict=True):
+        known, name = sides[side], side
+        if length != len(known.tokens):
+            name = f"{side} in {length}"
+            places = [str(place) for place in range(1, length + 1)]
+            sides.setdefault(name, Side(known.text, places, list(range(length)), places, list(range(length))))
+        names.append(name)
+    return replace(layer, rows=names[0], columns=names[1])
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ from regard.nn.stacks import StackLayers
 
 
 def all_blocks(subject: Subject) -> bool:
-    """Whether every layer is a block with a residual stream; recurrent layers have none."""
-    return all(isinstance(getattr(subject.body, stack, None), StackLayers) for stack in subject.stacks.values())
+    """Whether every layer is a block with a residual stream, from end to end as long as the text; recurrent layers have
+    none."""
+    stacks = [getattr(subject.body, stack, None) for stack in subject.stacks.values()]
+    return all(isinstance(stack, StackLayers) and not stack.shortens for stack in stacks)
 
 
 def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Rollout], dict[str, Array]]:
@@ -21,8 +23,12 @@ def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Ro
 
     A layer passes half of each token on by the residual stream and half by the mean of its heads. A decoder's stream
     carries two shares, of its own tokens and of the source's: each layer mixes both through self-attention, and
-    cross-attention brings in the source as the encoder's rollout shows it.
+    cross-attention brings in the source as the encoder's rollout shows it. There is none where a layer has other rows
+    than columns, or where blocks make a sequence shorter and longer again.
     """
+    lengths = {(layer.stack, layer.rows) for layer in layers}
+    if len(lengths) > len({stack for stack, _ in lengths}) or not all(looks_inside(layer) for layer in layers):
+        return [], {}
     found: list[Rollout] = []
     maps: dict[str, Array] = {}
     source: Array | None = None
@@ -45,6 +51,11 @@ def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Ro
             maps["cross.rollout"] = other[None]
         source = own
     return found, maps
+
+
+def looks_inside(layer: Layer) -> bool:
+    """Whether it looks at its own sequence, or at another stack's."""
+    return layer.role == "cross" or layer.rows == layer.columns
 
 
 def halved(weights: Array) -> Array:

@@ -76,6 +76,8 @@ def follow(
     layers = getattr(subject.body, stack, None)
     if not isinstance(layers, StackLayers):
         raise Error(f"a model of kind {subject.model.config.kind!r} has no blocks to follow a token through")
+    if layers.shortens:
+        raise Error("the blocks of this model make a text shorter: no token can be followed through them")
     notes = seen.seen.notes
     arrays[f"{stack}.embedding"] = plain(notes["embedding"][number][0, place])
     arrays[f"{stack}.input"] = plain(notes[f"{stack}.input"][-1][0, place])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
-from regard.config import Part, Size
+from regard.config import ConfigError, Part, Size
 from regard.nn.call.cache import Cache
 from regard.nn.call.context import Context
 from regard.nn.call.gathering import losses_of
@@ -16,12 +16,14 @@ from regard.nn.call.masks import Mask, positions_of
 from regard.nn.call.memory import Memory
 from regard.nn.call.past import Past
 from regard.nn.call.watch import attach
+from regard.nn.cost import Shape
 from regard.nn.embeddings import Embedding
 from regard.nn.heads import Head
 from regard.nn.init import InitConfig, Xavier
 from regard.nn.initialised import left_to_the_model
 from regard.nn.pooling import last_real
 from regard.nn.stacks import StackLayers
+from regard.nn.stacks.stack import SOME_TOKENS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +134,10 @@ class Model(nn.Module):
         """How far an attention layer looks from the centre of its window; None of one that has no window."""
         return None
 
+    def example(self, batch: int, length: int) -> tuple[Tensor, ...]:
+        """Inputs of a pass of this size, for whoever counts what it costs by running it."""
+        return (torch.zeros(batch, length, dtype=torch.long),)
+
     def cache_values(self) -> tuple[int, int]:
         """Values that decoding holds for each token, and for each source token."""
         return 0, 0
@@ -163,10 +169,27 @@ class TextReader(Model):
     def encode(self, tokens: Tensor, keep: Tensor | None = None) -> Memory:
         raise TypeError(f"{type(self).__name__} does not say how it reads")
 
+    def after(self, shape: Shape) -> Shape:
+        """The shape of the states: a reader may make a text shorter."""
+        return shape
+
+    @property
+    def shortens(self) -> bool:
+        """Whether it has no state for each token."""
+        return self.after(Shape(1, SOME_TOKENS, SOME_TOKENS)).length != SOME_TOKENS
+
     def features(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
         """Its states (B, T, D) as a head takes them; (B, T, 2, D) where it has a head that tells the token after each
         place from the one, and the token before it from the other."""
         return self.encode(tokens, keep).states
+
+
+def check_each_token(reader: TextReader) -> None:
+    """Raise `ConfigError` where a reader makes its text shorter: what is said of single tokens needs all of them."""
+    if reader.shortens:
+        raise ConfigError(
+            "the reader makes its text shorter, so it has no state for each token: leave out the blocks that do so"
+        )
 
 
 def reader_in(model: Model) -> TextReader | None:
@@ -383,6 +406,9 @@ class TextWriter(Writer):
 
 class SourceWriter(Writer):
     """A model that reads a source whole, then writes a target: at once with `decode`, or step by step from `begin`."""
+
+    def example(self, batch: int, length: int) -> tuple[Tensor, ...]:
+        return super().example(batch, length) * 2
 
     def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
         """Source tokens (B, S), of which `keep` are real, → the memory that the decoder reads from."""

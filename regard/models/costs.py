@@ -14,11 +14,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from regard.extensions import outside
+from regard.models.base import Model
 from regard.models.bilm import BiLMModel
 from regard.models.classifier import ClassifierModel
+from regard.models.counting import counted
 from regard.models.decoder import DecoderModel
 from regard.models.encoder import EncoderModel
 from regard.models.encoder_decoder import EncoderDecoderModel
+from regard.models.ensemble import Ensemble
 from regard.models.fewshot import CentroidLearner, FewShotModel, SnailLearnerLayers
 from regard.models.hierarchical import HierarchicalModel
 from regard.models.layered import LayeredWriter
@@ -59,6 +63,7 @@ from regard.nn.stacks import BlockLayer, StackLayers
 Formula = Callable[[Any, Shape], Cost]
 
 FORMULAS: dict[type[nn.Module], Formula] = {}
+BUILDING = {"__init__", "reset_parameters", "extra_repr"}  # methods of a part that compute nothing
 WORDS_OF_A_SENTENCE = 20  # where a cost is asked for without a text
 
 
@@ -71,10 +76,25 @@ def cost(part: nn.Module, shape: Shape) -> Cost:
     own: Callable[[Shape], Cost] | None = getattr(part, "cost", None)
     if own is not None:
         return own(shape)
-    formula = next((FORMULAS[kind] for kind in type(part).__mro__ if kind in FORMULAS), None)
-    if formula is None:
-        raise UnknownCostError(f"{type(part).__name__} does not say what it costs")
-    return formula(part, shape)
+    for kind in type(part).__mro__:
+        if kind in FORMULAS:
+            return FORMULAS[kind](part, shape)
+        if outside(kind.__module__) and any(map(callable, (vars(kind)[name] for name in vars(kind).keys() - BUILDING))):
+            break  # it computes in its own way: what stands above it costs something else
+    raise UnknownCostError(f"{type(part).__name__} does not say what it costs")
+
+
+def cost_of(model: Model, batch: int, length: int) -> Cost:
+    """By the formulas of its parts; where one has none, by running the model without storage."""
+    try:
+        return cost(model, Shape(batch, length, length))
+    except UnknownCostError:
+        return counted(model, batch, length)
+
+
+def reading(part: Model, shape: Shape) -> Cost:
+    """Of the reader of another model, which may be counted by itself."""
+    return cost_of(part, shape.batch, shape.length)
 
 
 def of(*kinds: type[nn.Module]) -> Callable[[Formula], Formula]:
@@ -104,7 +124,7 @@ def kept_beside(activation: Callable[[Tensor], Tensor]) -> int:
     return 0 if activation in (F.relu, torch.sigmoid, identity) else 1
 
 
-@of(DecoderModel, LayeredWriter, RecurrentEncoderModel, LSTMNEncoderModel, TaggerModel, TuringModel)
+@of(DecoderModel, LayeredWriter, RecurrentEncoderModel, LSTMNEncoderModel, TuringModel)
 @of(IntraLayers, PredictiveWindow, Reader, RecurrenceLayer, SourceAttention, TemporalStack, nn.ModuleList)
 def layers_inside(part: nn.Module, shape: Shape) -> Cost:
     """Of what passes every token through all of its layers and multiplies nothing itself."""
@@ -388,6 +408,11 @@ def encoder_decoder(part: EncoderDecoderModel, shape: Shape) -> Cost:
     return embeddings + cost(part.encoder, shape) + cost(part.decoder, target) + cost(part.head, target)
 
 
+@of(Ensemble)
+def ensemble(part: Ensemble, shape: Shape) -> Cost:
+    return total(cost(model, shape) for model in part.models)
+
+
 @of(RecurrentModel)
 def recurrent(part: RecurrentModel, shape: Shape) -> Cost:
     embeddings = cost(part.source_embedding, shape) + cost(part.embedding, shape)
@@ -404,7 +429,13 @@ def bilm(part: BiLMModel, shape: Shape) -> Cost:
 
 @of(ClassifierModel)
 def classifier(part: ClassifierModel, shape: Shape) -> Cost:
-    return cost(part.reader, shape) + cost(part.pool, shape) + cost(part.output, rows(shape.batch))
+    pooled = cost(part.pool, part.reader.after(shape))
+    return reading(part.reader, shape) + pooled + cost(part.output, rows(shape.batch))
+
+
+@of(TaggerModel)
+def tagger(part: TaggerModel, shape: Shape) -> Cost:
+    return reading(part.reader, shape) + cost(part.out, shape)
 
 
 @of(HierarchicalModel)
@@ -412,9 +443,9 @@ def hierarchical(part: HierarchicalModel, shape: Shape) -> Cost:
     words = min(shape.length, WORDS_OF_A_SENTENCE)
     count = -(-shape.length // words)
     below, above = Shape(shape.batch * count, words, words), Shape(shape.batch, count, count)
-    reading = cost(part.reader, below) + cost(part.sentences, above)
-    pooling = cost(part.pool, below) + cost(part.sentence_pool, above)
-    return reading + pooling + cost(part.output, rows(shape.batch))
+    read = reading(part.reader, below) + cost(part.sentences, above)
+    pooling = cost(part.pool, part.reader.after(below)) + cost(part.sentence_pool, above)
+    return read + pooling + cost(part.output, rows(shape.batch))
 
 
 @of(FewShotModel)
@@ -422,7 +453,7 @@ def few_shot(part: FewShotModel, shape: Shape) -> Cost:
     """Of as many episodes of one example of each label and one query, in texts of such a length."""
     ways = part.config.ways
     texts = Shape(shape.batch * (ways + 1), shape.length, shape.length)
-    return cost(part.reader, texts) + cost(part.learner, Shape(shape.batch, ways, ways))
+    return reading(part.reader, texts) + cost(part.learner, Shape(shape.batch, ways, ways))
 
 
 @of(CentroidLearner)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.models.base import Model, SourceWriter
+from regard.models.base import Model
 from regard.nn.cost import Cost
 
 
 def counted(model: Model, batch: int, length: int) -> Cost:
-    """Of a model that reads tokens: multiply-adds as PyTorch counts them, and what autograd keeps of a pass.
+    """Multiply-adds as PyTorch counts them, and what autograd keeps of a pass.
 
     The whole model runs on the meta device, which takes seconds where formulas take none.
     """
@@ -19,8 +19,7 @@ def counted(model: Model, batch: int, length: int) -> Cost:
 
     with torch.device("meta"):
         twin = model.config.build().train()
-        tokens = torch.zeros(batch, length, dtype=torch.long)
-    inputs = (tokens, tokens) if isinstance(twin, SourceWriter) else (tokens,)
+        inputs = twin.example(batch, length)
     kept: dict[int, Tensor] = {}
     weights = {storage(tensor) for tensor in (*twin.parameters(), *twin.buffers())}
 

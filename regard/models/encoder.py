@@ -15,6 +15,7 @@ from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask
 from regard.nn.call.memory import Memory
 from regard.nn.call.past import Past
+from regard.nn.cost import Shape
 from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, TransformHead
 from regard.nn.linear import Linear
@@ -134,6 +135,9 @@ class EncoderModel(TextReader):
     def segmented(self) -> bool:
         """Whether it tells the texts of a pair apart by segments, as BERT and XLNet do and RoBERTa does not."""
         return getattr(self.embedding, "segments", None) is not None or self.encoder.position.segmented
+
+    def after(self, shape: Shape) -> Shape:
+        return self.encoder.after(shape)
 
 
 def encoder_in(model: Model) -> EncoderModel | None:

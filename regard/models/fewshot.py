@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.config import Part, Rate, Size
+from regard.errors import Error
 from regard.models.base import Model, ModelConfig, TextModelConfig, TextReaderConfig
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
@@ -159,3 +160,6 @@ class FewShotModel(Model):
 
     def attention_heads(self) -> dict[str, int]:
         return self.reader.attention_heads() | self.learner.attention_heads()
+
+    def example(self, batch: int, length: int) -> tuple[Tensor, ...]:
+        raise Error("what an episode holds is known only of data: give the learner a `cost` of its own")

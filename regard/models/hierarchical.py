@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from regard.config import Config, Rate, Size
 from regard.data.tokenizers import END, PAD
+from regard.errors import Error
 from regard.models.base import LabellerConfig, TextLabeller, TextModelConfig, TextReader, TextReaderConfig
 from regard.models.classifier import WORDS
 from regard.models.recurrent_encoder import RecurrentEncoder
@@ -106,6 +107,9 @@ class HierarchicalModel(TextLabeller):
     def attention_heads(self) -> dict[str, int]:
         """Those inside the reader have a row for each sentence of the batch, not for each text."""
         return super().attention_heads() | ({WORDS: 1, SENTENCES: 1} if self.pool.attends else {})
+
+    def example(self, batch: int, length: int) -> tuple[Tensor, ...]:
+        raise Error("how long the sentences of a text are is known only of a text: give the pool a `cost` of its own")
 
 
 class Layout:

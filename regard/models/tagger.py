@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from regard.config import Rate
-from regard.models.base import LabellerConfig, TextModelConfig, TextReaderConfig, TokenLabeller
+from regard.models.base import LabellerConfig, TextModelConfig, TextReaderConfig, TokenLabeller, check_each_token
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
 
@@ -36,6 +36,7 @@ class TaggerModel(TokenLabeller):
     def __init__(self, config: Tagger) -> None:
         super().__init__(config)
         self.reader = config.reader.assemble()
+        check_each_token(self.reader)
         self.dropout = Dropout(config.states_dropout)
         self.out = Linear(self.reader.states_width, config.labels)
 

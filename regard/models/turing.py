@@ -124,3 +124,6 @@ class TuringModel(Model):
 
     def attention_heads(self) -> dict[str, int]:
         return {f"{PLACE}.{role}": self.count(role) for role in ROLES}
+
+    def example(self, batch: int, length: int) -> tuple[Tensor, ...]:
+        return (torch.zeros(batch, length, self.config.inputs),)

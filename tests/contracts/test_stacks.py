@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,18 +15,17 @@ import regard
 from regard.checkpoint import weights_of
 from regard.config import change, from_dict, from_json, kinds, to_dict, to_json
 from regard.decoding import Decoding, translate
-from regard.models import Classifier, Decoder, Encoder, EncoderDecoder, Model, ModelConfig, costs
+from regard.models import Classifier, Decoder, Encoder, EncoderDecoder, Ensemble, Model, ModelConfig, Tagger, costs
 from regard.nn.attention import Banded, MultiHead
-from regard.nn.attention.layer import Mixer
-from regard.nn.call.context import Context
-from regard.nn.call.geometry import Geometry
-from regard.nn.call.masks import Mask, real_tokens
-from regard.nn.cost import Cost, Shape
+from regard.nn.call.masks import real_tokens
+from regard.nn.call.watch import silenced
 from regard.nn.feedforward import Gated
 from regard.nn.heads import LinearHead
-from regard.nn.positions import Buckets, HeadDims, Position, Sinusoidal, TransformerXL
-from regard.nn.stacks import Block, BlockConfig, BlockModule, Pattern, Shared, Stack, StackConfig, StackLayers
+from regard.nn.pooling import AttentionPooling, FirstToken, PoolConfig
+from regard.nn.positions import Buckets, Sinusoidal, TransformerXL
+from regard.nn.stacks import Block, Pattern, Shared, Stack, StackConfig, StackLayers
 from tests.contracts.promises import close, future_cannot_leak, gradients_reach, rows_stand_alone, steps_equal_the_pass
+from tests.halving import SHORTER
 from tests.helpers import VOCABULARY, WIDTH, built, small_block, tokens
 
 SMALLER = {"layers": 3, "heads": 4, "hidden": 48}
@@ -59,8 +58,8 @@ def encoder(stack: StackConfig) -> Encoder:
 def crossing(stack: StackConfig) -> StackConfig:
     """The same whose blocks attend to a memory."""
     if isinstance(stack, Pattern):
-        blocks = tuple(replace(block, cross=MultiHead(heads=4)) for block in stack.blocks if isinstance(block, Block))
-        return replace(stack, blocks=blocks)
+        crossed = [replace(one, cross=MultiHead(heads=4)) if isinstance(one, Block) else one for one in stack.blocks]
+        return replace(stack, blocks=tuple(crossed))
     return change(stack, {"cross": MultiHead(heads=4)})
 
 
@@ -237,49 +236,6 @@ def test_positions_of_all_layers_need_heads_alike() -> None:
 # --- a block that makes the sequence shorter --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Halving(BlockConfig):
-    """A block, then the mean of every two tokens."""
-
-    block: Block = PLAIN
-
-    def dims(self, width: int, causal: bool) -> HeadDims:
-        return self.block.dims(width, causal)
-
-    def build(self, width: int, position: Position, causal: bool, memory_width: int) -> BlockModule:
-        return HalvingLayer(width, self.block.build(width, position, causal, memory_width))
-
-
-class HalvingLayer(BlockModule):
-    def __init__(self, width: int, inner: BlockModule) -> None:
-        super().__init__()
-        self.width, self.inner = width, inner
-
-    def forward(self, x: Tensor, context: Context) -> tuple[Tensor, Context]:
-        x, context = self.inner(x, context)
-        geometry = context.geometry
-        places = torch.arange(-(-geometry.reach // 2), device=x.device)
-        member = (geometry.query_positions.unsqueeze(-2) // 2 == places[:, None]).expand(len(x), -1, -1)
-        if geometry.mask.keys is not None:
-            member = member & geometry.mask.keys.unsqueeze(1)
-        count = member.sum(-1)
-        pooled = member.to(x.dtype) @ x / count.clamp(min=1).unsqueeze(-1)
-        keep = None if geometry.mask.keys is None else count > 0
-        return pooled, context.at(Geometry.whole(pooled, Mask(keys=keep)))
-
-    def mixers(self) -> list[Mixer]:
-        return self.inner.mixers()
-
-    def after(self, shape: Shape) -> Shape:
-        half = -(-shape.length // 2)
-        return Shape(shape.batch, half, half)
-
-    def cost(self, shape: Shape) -> Cost:
-        pooled = self.after(shape).tokens * shape.length * self.width
-        return costs.cost(self.inner, shape) + Cost(pooled, constant=pooled)
-
-
-SHORTER = Pattern(3, (PLAIN, Halving(), PLAIN), Sinusoidal(), final_norm=True)
 SIDES = pytest.mark.parametrize("side", ["left", "right"])
 
 
@@ -328,6 +284,64 @@ def test_a_classifier_pools_what_is_left(side: str) -> None:
     found = model(batch, keep)
     for row in range(3):
         close(found[row : row + 1], model(batch[row : row + 1, keep[row]]))
+
+
+@SIDES
+@pytest.mark.parametrize("options", [Decoding(), Decoding(beam=3, nbest=3), Decoding(beam=9)], ids=["1", "3", "9"])
+def test_every_search_reads_a_shorter_memory(side: str, options: Decoding) -> None:
+    """Beams share a row of the cache, wide ones have rows of their own; finished sentences leave the batch."""
+    model = built(translator(SHORTER, Stack(2, PLAIN)))
+    source, keep = tokens(3, 7), padding(side)
+    together = translate(model, source, keep, replace(options, max_length=6), start=1, end=2)
+    for row, found in enumerate(together):
+        alone = translate(model, source[row : row + 1, keep[row]], None, replace(options, max_length=6), 1, 2)[0]
+        assert [one.tokens for one in found] == [one.tokens for one in alone]
+        assert [one.score for one in found] == pytest.approx([one.score for one in alone], rel=1e-4)
+
+
+def test_a_memory_of_its_own_length_is_watched_and_silenced() -> None:
+    model = built(translator(SHORTER, Stack(2, PLAIN)))
+    source, target = tokens(2, 7), tokens(2, 5)
+    plain = model(source, target)
+    with regard.watch(model) as seen:
+        assert torch.equal(model(source, target), plain)
+    assert list(seen) == model.attention_names()
+    with silenced(model, {"decoder.0.cross": range(4), "decoder.1.cross": range(4)}):
+        assert torch.equal(model(source, target), model(tokens(2, 7), target))
+
+
+def test_gradients_reach_every_parameter_through_a_shorter_memory() -> None:
+    model = built(translator(SHORTER, Stack(2, PLAIN))).train()
+    source, target = tokens(3, 7), tokens(3, 24)
+    model(source, target, labels=target).backward()
+    assert [name for name, one in model.named_parameters() if one.grad is None or not one.grad.any()] == []
+
+
+def test_members_of_an_ensemble_may_have_memories_of_other_lengths() -> None:
+    members = [built(translator(stack, Stack(2, PLAIN))) for stack in (SHORTER, Stack(2, PLAIN))]
+    model, source, keep = Ensemble(members).eval(), tokens(3, 7), padding("right")
+    together = translate(model, source, keep, Decoding(beam=3, max_length=6), start=1, end=2)
+    for row, found in enumerate(together):
+        alone = translate(model, source[row : row + 1, keep[row]], None, Decoding(beam=3, max_length=6), 1, 2)[0]
+        assert found[0].tokens == alone[0].tokens
+
+
+@pytest.mark.parametrize("config", [decoder(SHORTER), translator(Stack(2, PLAIN), SHORTER)], ids=["alone", "behind"])
+def test_a_decoder_refuses_blocks_that_leave_it_shorter(config: ModelConfig) -> None:
+    with pytest.raises(regard.Error, match="a decoder gives a state for every token"):
+        config.build()
+
+
+def test_what_says_something_of_each_token_refuses_a_reader_that_shortens() -> None:
+    with pytest.raises(regard.Error, match="no state for each token"):
+        Tagger(reader=encoder(SHORTER)).build()
+
+
+@pytest.mark.parametrize("pool", [AttentionPooling(), FirstToken()])
+def test_the_cost_of_a_pool_is_that_of_what_is_left(pool: PoolConfig) -> None:
+    model = built(Classifier(reader=encoder(SHORTER), pool=pool))
+    described = regard.describe(model, batch=3, length=9)
+    assert described.multiply_adds == counted(model, lambda: model(tokens(3, 9)))
 
 
 def test_the_cost_of_later_layers_is_that_of_the_shorter_sequence() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +16,23 @@ from regard.config import change, to_dict
 from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START, Tokenizer
 from regard.decoding import Decoding
-from regard.look import Look, Subject, look, open_run
+from regard.look import Look, Subject, look, open_run, way
 from regard.look.importance import importance
 from regard.look.records import merged
 from regard.look.tree import beam_tree
-from regard.models import ModelConfig, Recurrent
+from regard.look.views import views
+from regard.models import Classifier, Encoder, EncoderDecoder, ModelConfig, Recurrent
 from regard.models.recurrent import Luong
+from regard.nn.attention import MultiHead
 from regard.nn.attention.local import Monotonic, Predictive, WindowConfig
 from regard.nn.call.watch import silenced
+from regard.nn.heads import LinearHead
+from regard.nn.pooling import AttentionPooling, Mean
+from regard.nn.stacks import Stack
 from regard.tasks.writing.alignment import cross_weights
 from regard.tasks.writing.translation import load_translator
-from tests.helpers import SMALL, built, decoder, encoder, encoder_decoder, tokens
+from tests.halving import SHORTER
+from tests.helpers import SMALL, WIDTH, built, decoder, encoder, encoder_decoder, small_block, tokens
 from tests.toy import Toy, meaning, sentences
 
 TEXT = "un deux trois quatre"
@@ -342,3 +349,53 @@ def test_probes_are_kept_at_each_validation_with_their_gold_links(toy: Toy) -> N
         assert one.alignment.gold == again.alignment.gold  # a pair that was probed is known
         assert one.alignment.gold == [(i, i) for i in range(len(one.sides["source"].words))]
         assert one.sides["source"].ids[-1] == END
+
+
+# --- a model that makes its text shorter ------------------------------------------------------------------------------
+
+SHORT = "abc defg"  # nine tokens with the end, of which halving leaves five
+
+
+def shortening(name: str) -> Subject:
+    crossing = Stack(layers=2, block=small_block(cross=MultiHead(heads=4)))
+    read = Encoder(vocabulary=1, width=WIDTH, encoder=SHORTER, head=None)
+    configs: dict[str, ModelConfig] = {
+        "translator": EncoderDecoder(vocabulary=1, width=WIDTH, encoder=SHORTER, decoder=crossing),
+        "encoder": read,
+        "encoder with a head": replace(read, head=LinearHead()),
+        "classifier": Classifier(reader=read, pool=Mean()),
+        "attending classifier": Classifier(reader=read, pool=AttentionPooling()),
+    }
+    found = lone(configs[name])
+    found.labels, found.whole = ("no", "yes"), True
+    return found
+
+
+@pytest.mark.parametrize("name", ["translator", "encoder", "encoder with a head", "classifier", "attending classifier"])
+def test_a_model_that_makes_its_text_shorter_is_looked_at(name: str) -> None:
+    subject = shortening(name)
+    seen = look(subject, SHORT, "abc") if name == "translator" else look(subject, SHORT)
+    assert {layer.name for layer in seen.layers} == set(subject.model.attention_names())
+    text = len(seen.sides["source" if name == "translator" else "text"].tokens)
+    half = -(-text // 2)
+    for layer in seen.layers:
+        shown = seen.map(layer.name)
+        assert shown.weights.shape == (len(shown.rows), len(shown.columns)), layer.name
+        assert seen.map(layer.name, words=True).weights.size > 0
+    lengths = {layer.name: len(seen.sides[layer.columns].tokens) for layer in seen.layers}
+    assert lengths["encoder.0.self"] == text
+    assert lengths["encoder.2.self"] == half
+    if name == "translator":
+        assert lengths["decoder.1.cross"] == half
+        assert len(seen.predictions) == 4
+        assert importance(subject, seen).keys() == lengths.keys()
+    assert seen.alignment is None
+    assert seen.rollout == []
+    assert Look.from_bytes(seen.to_bytes()).plain() == seen.plain()
+
+
+def test_no_token_is_followed_through_blocks_that_make_a_text_shorter() -> None:
+    subject = shortening("encoder")
+    assert [view.title for view in views(subject, look(subject, SHORT).layers)] == ["Read", "Heads"]
+    with pytest.raises(regard.Error, match="make a text shorter"):
+        way(subject, SHORT)

@@ -16,6 +16,8 @@ from regard.nn.norms import Norm
 from regard.nn.positions import NoPosition, Position, PositionConfig
 from regard.nn.stacks.block import Block, BlockConfig, BlockModule
 
+SOME_TOKENS = 64  # of a sequence of which it is asked whether it becomes shorter
+
 
 @dataclass(frozen=True)
 class StackConfig(Part, family="stack"):
@@ -73,7 +75,10 @@ def stacked(
     blocks = [config.build(width, place, causal, memory_width) for config, place in zip(configs, places, strict=True)]
     last = configs[-1]
     norm = last.last_norm.build(width) if (last.wants_last_norm if final_norm is None else final_norm) else None
-    return StackLayers(positions, blocks, norm, memory_width, order)
+    stack = StackLayers(positions, blocks, norm, memory_width, order)
+    if causal and stack.shortens:
+        raise ConfigError("a decoder gives a state for every token: its blocks together keep the length of a sequence")
+    return stack
 
 
 class StackLayers(nn.Module):
@@ -139,6 +144,11 @@ class StackLayers(nn.Module):
         mixers = self.mixers().values()
         own = sum(mixer.cache_values() for mixer in mixers if mixer.role != "cross")
         return own, sum(mixer.cache_values() for mixer in mixers if mixer.role == "cross")
+
+    @property
+    def shortens(self) -> bool:
+        """Whether it returns another number of tokens than it is given."""
+        return self.after(Shape(1, SOME_TOKENS, SOME_TOKENS)).length != SOME_TOKENS
 
     def after(self, shape: Shape) -> Shape:
         """The shape of what it returns."""
