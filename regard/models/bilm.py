@@ -6,6 +6,8 @@ Peters et al. 2018, arXiv:1802.05365.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 import torch
@@ -75,15 +77,14 @@ class BiLMModel(TextReader):
         turn = places_from_the_end(tokens, keep).unsqueeze(-1)
         x = self.dropout(self.embedding(tokens, self.whole(tokens, Mask(keys=keep))))
         forward = self.run(self.ahead, x)
-        backward = self.run(self.back, x.take_along_dim(turn, 1))
-        return forward, [states.take_along_dim(turn, 1) for states in backward]
+        backward = self.run(self.back, x.gather(1, turn.expand_as(x)))
+        return forward, [states.gather(1, turn.expand_as(states)) for states in backward]
 
     def run(self, kernels: nn.ModuleList, x: Tensor) -> list[Tensor]:
         """Padding comes last in either direction, so what stands before it needs no packing: twice as fast so."""
         found = [x]
         for number, kernel in enumerate(kernels):
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "LSTM with projections")  # another kernel serves it
+            with no_warning():
                 states, _ = kernel(x)
             x = self.dropout(states)
             if self.residual and number > 0:
@@ -111,6 +112,18 @@ class BiLMModel(TextReader):
         hidden = self.features(tokens, keep)
         found: Tensor = self.head(hidden) if labels is None else self.head.loss(hidden, labels)
         return found
+
+
+def no_warning() -> AbstractContextManager[object]:
+    """Around an LSTM with projections, of which PyTorch warns that another kernel serves it; that is not traced."""
+    return nullcontext() if torch.compiler.is_compiling() else _ignored()
+
+
+@contextmanager
+def _ignored() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "LSTM with projections")
+        yield
 
 
 class LayerMix(nn.Module):

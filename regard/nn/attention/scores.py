@@ -154,7 +154,8 @@ class LocationKernel(Kernel):
     def scores(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         length, span = self.weight.shape[-1], k.shape[2]
         places = context.geometry.key_positions
-        reach = int(places.max()) + 1
+        # How far places reach is known of values alone; what is traced takes all places.
+        reach = length if torch.compiler.is_compiling() else int(places.max()) + 1
         if reach > length:
             raise Error(f"{reach} keys are more than the {length} places that location-based attention knows")
         scores = per_head(q, self.weight[..., :reach])  # (B, H, T, reach)
