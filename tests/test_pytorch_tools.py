@@ -9,6 +9,7 @@ import copy
 import os
 import socket
 from contextlib import nullcontext
+from dataclasses import replace
 from threading import Barrier, Thread
 from typing import Any
 
@@ -22,7 +23,7 @@ from torch.func import functional_call, grad, vmap
 from torch.nn.parallel import DistributedDataParallel
 
 from regard.fast import for_use, plain
-from regard.models import FewShotModel, Model, SourceWriter
+from regard.models import Encoder, FewShotModel, Model, SourceWriter
 from regard.models.base import Writer
 from regard.nn.attention.kernel import Kernel
 from regard.nn.call.context import Context
@@ -45,6 +46,8 @@ from tests.helpers import (
 FAMILIES = ("transformer-tiny", "gpt2", "bert-tiny", "stories-15m", "xlnet-mini")
 STACKS = [name for name, config in PRESETS.items() if has_stacks(config)]
 OTHERS = [name for name in PRESETS if name not in STACKS]
+PACKED = {name for name in OTHERS if isinstance(PRESETS[name].build(), FewShotModel)} | {"han-2016"}
+UNROLLED = [name for name in OTHERS if name not in PACKED]  # exported, their length is fixed: PyTorch unrolls them
 TOLD_BY_THE_MODEL = {name for name in STACKS if name.startswith("xlnet")}  # whose loss here is that of its head alone
 WRITERS = [name for name in STACKS if isinstance(PRESETS[name].build(), Writer)]
 
@@ -142,6 +145,37 @@ def test_what_layers_add_to_the_loss_is_gathered_inside_of_what_is_compiled(
     found.backward()
 
 
+@slow_but(UNROLLED, ("luong-2015",))
+def test_a_training_step_of_recurrent_layers_is_compiled_whole_where_the_compiler_may_take_them(name: str) -> None:
+    torch.compiler.reset()
+    model: Any = still(built(PRESETS[name])).train()
+    inputs = feature_inputs(model, 2, 5)
+
+    def loss(*inputs: Tensor) -> Tensor:
+        return training_loss(model, inputs)
+
+    torch.manual_seed(1)  # of dropout between layers, and of what is drawn
+    expected = loss(*inputs)
+    torch.manual_seed(1)
+    with torch._dynamo.config.patch(allow_rnn=True):
+        found = torch.compile(loss, backend="eager", fullgraph=True)(*inputs)
+    torch.testing.assert_close(found, expected)
+
+
+@slow_but([name for name in UNROLLED if isinstance(PRESETS[name].build(), Writer)], ("luong-2015",))
+@torch.no_grad()
+def test_a_decoding_step_of_recurrent_layers_is_compiled_whole_where_the_compiler_may_take_them(name: str) -> None:
+    torch.compiler.reset()
+    model: Any = built(PRESETS[name])
+    source = tokens(2, 5)
+    states = [model.begin(model.encode(source)) if isinstance(model, SourceWriter) else model.begin() for _ in range(2)]
+    with torch._dynamo.config.patch(allow_rnn=True):
+        step = torch.compile(model.step, backend="eager", fullgraph=True)
+        for _ in range(3):
+            rows = tokens(2, 1)
+            torch.testing.assert_close(step(rows, states[0]), model.step(rows, states[1]), rtol=1e-4, atol=1e-5)
+
+
 def test_dropout_is_compiled_too() -> None:
     torch.compiler.reset()
     model: Any = PRESETS["gpt2"].build().train()
@@ -206,8 +240,6 @@ def test_threads_that_share_a_compiled_model_are_watched_by_themselves() -> None
 # --- exporting --------------------------------------------------------------------------------------------------------
 
 BATCH, LENGTHS = Dim("batch", min=2, max=64), [Dim(f"length{place}", min=2, max=60) for place in range(2)]
-PACKED = {name for name in OTHERS if isinstance(PRESETS[name].build(), FewShotModel)} | {"han-2016"}
-UNROLLED = [name for name in OTHERS if name not in PACKED]  # PyTorch unrolls recurrent layers, so the length is fixed
 
 
 def exported(name: str, shapes: list[dict[int, Dim]], others: tuple[int, int]) -> None:
@@ -271,19 +303,26 @@ def a_process(rank: int, port: int, name: str, sharded: bool) -> None:
     dist.init_process_group("gloo", rank=rank, world_size=2)
     try:
         torch.manual_seed(0)
-        model: Any = still(built(PRESETS[name])).train()
+        config = PRESETS[name]
+        if isinstance(config, Encoder):  # masked words alone need no vector of the whole text
+            config = replace(config, pool=None)
+        model: Any = still(built(config)).train()
         whole: Any = copy.deepcopy(model)
         inputs = feature_inputs(model, 4, 6)
         whole(*inputs, labels=inputs[-1]).backward()
+        assert all(one.grad is not None for one in whole.parameters())
         mine = [rows[2 * rank : 2 * rank + 2] for rows in inputs]
         if sharded:
             for stack in (getattr(model, "encoder", None), getattr(model, "decoder", None)):
                 for block in [] if stack is None else stack.blocks:
                     fully_shard(block)
             fully_shard(model)
-            model(*mine, labels=mine[-1]).backward()
+            wrapped = model
         else:
-            DistributedDataParallel(model)(*mine, labels=mine[-1]).backward()  # unused parameters would be an error
+            wrapped = DistributedDataParallel(model)
+        for _ in range(2):  # parameters that nothing used are an error of the second step
+            wrapped.zero_grad()
+            wrapped(*mine, labels=mine[-1]).backward()
         for (where, one), other in zip(model.named_parameters(), whole.parameters(), strict=True):
             found = one.grad.full_tensor() if sharded else one.grad
             torch.testing.assert_close(found, other.grad, rtol=1e-4, atol=1e-5, msg=where)
@@ -294,7 +333,7 @@ def a_process(rank: int, port: int, name: str, sharded: bool) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not dist.is_available() or not dist.is_gloo_available(), reason="torch without gloo")
 @pytest.mark.parametrize("sharded", [False, True], ids=["DDP", "FSDP2"])
-@pytest.mark.parametrize("name", ["transformer-tiny", "gpt2", "bert-tiny"])
+@pytest.mark.parametrize("name", ["transformer-tiny", "gpt2", "bert-tiny", "narang-2021-shared", "luong-2015"])
 def test_two_processes_have_the_gradients_of_one(name: str, sharded: bool) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
