@@ -171,3 +171,18 @@ def test_what_comes_through_the_package_is_seen(source: str, module: str) -> Non
 def test_circles_are_found() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"f"}, "f": {"e"}}
     assert circles(graph) == [["a", "b", "c"], ["e", "f"]]
+
+
+def private_of_torch(source: str) -> set[str]:
+    """What a module takes of PyTorch that PyTorch does not document: `torch._name`, `torch.part._name`, `torch.ops`."""
+    names = {ast.unparse(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)}
+    parts = {name: name.split(".") for name in names if name.startswith("torch.")}
+    return {name for name, steps in parts.items() if steps[1] == "ops" or any(step.startswith("_") for step in steps)}
+
+
+def test_undocumented_operators_stand_in_one_file() -> None:
+    found = {module for module, source in KNOWN.items() if private_of_torch(source)}
+    assert found == {"regard.fast.operators"}
+    assert private_of_torch("torch._foreach_div_(x, 2)") == {"torch._foreach_div_"}
+    assert private_of_torch("a = torch.ops.mkldnn._linear_pointwise") >= {"torch.ops.mkldnn._linear_pointwise"}
+    assert private_of_torch("torch.nn.functional.linear(x, self._weight)") == set()

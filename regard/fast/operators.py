@@ -98,6 +98,19 @@ SEQUENCES: dict[str, Callable[..., tuple[Tensor, ...]]] = {"rnn": torch.rnn_tanh
 CELLS: dict[str, Callable[..., Any]] = {"rnn": torch.rnn_tanh_cell, "gru": torch.gru_cell, "lstm": torch.lstm_cell}
 
 
+# --- many tensors in one call -----------------------------------------------------------------------------------------
+
+
+def divide_each(tensors: list[Tensor], by: float) -> None:
+    """In place."""
+    torch._foreach_div_(tensors, by)
+
+
+def move_each(tensors: list[Tensor], towards: list[Tensor], share: float) -> None:
+    """In place, by this share of the way."""
+    torch._foreach_lerp_(tensors, towards, share)
+
+
 # --- units for bf16 ---------------------------------------------------------------------------------------------------
 
 

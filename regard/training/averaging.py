@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from regard.checkpoint import weights_of
 from regard.config import Part, Rate, Size
+from regard.fast.operators import move_each
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class ExponentialAverage(Average):
 
     def update(self, step: int) -> None:
         decay = min(self.decay, step / (step + 10))
-        torch._foreach_lerp_(self.mean, self.parameters, 1 - decay)
+        move_each(self.mean, self.parameters, 1 - decay)
 
     def weights(self) -> dict[str, Tensor]:
         return dict(zip(weights_of(self.model), self.mean, strict=True))

@@ -8,11 +8,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from regard.data.batches import Batches, Indices
 from regard.fast.device import autocast
+from regard.fast.operators import divide_each
 from regard.models import Model
 from regard.nn.call.gathering import gathering
 from regard.tasks.base import Task
@@ -90,7 +90,7 @@ class Loop:
         """One optimiser step over some batches; returns their summed loss and the number of tokens."""
         loss, count = self.strategy.backward(groups)
         gradients = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
-        torch._foreach_div_(gradients, count)  # now they are those of the mean over all tokens
+        divide_each(gradients, count)  # now they are those of the mean over all tokens
         if self.config.clip is not None:
             nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.progress.step += 1
