@@ -15,6 +15,7 @@ from regard.config import from_dict
 from regard.data.tokenizers import Tokenizer
 from regard.models import LabellerConfig, Model, ModelConfig, TextModelConfig
 from regard.runfolder import (
+    ASKED,
     FILES,
     FORMAT,
     HELD,
@@ -37,6 +38,7 @@ from regard.runfolder import (
 )
 
 __all__ = [
+    "ASKED",
     "FILES",
     "FORMAT",
     "HELD",

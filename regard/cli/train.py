@@ -186,7 +186,7 @@ def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     that say what its recipe says already are taken, so that a command can be given again."""
     from regard.checkpoint import Run
     from regard.training.repeated import first_difference
-    from regard.training.session import LIMITS, read_recipe
+    from regard.training.session import LIMITS
 
     run = Run(options.run)
     kind = run.section("task").get("kind")
@@ -196,9 +196,7 @@ def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     changes = read_changes(rest)
     limits = {name: changes.pop(name) for name in LIMITS if name in changes}
     begin, frozen = getattr(options, "initial", None), getattr(options, "frozen", None)
-    found = first_difference(
-        read_recipe(run), data_of(options), options.preset, options.config, changes, begin, bool(frozen)
-    )
+    found = first_difference(run, data_of(options), options.preset, options.config, changes, begin, bool(frozen))
     if found is not None:
         known = ", ".join(map(written, LIMITS))
         raise Error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ import yaml
 
 from regard import __version__, tasks
 from regard.checkpoint import (
+    ASKED,
     FILES,
     NEEDS,
     TOKENS,
@@ -20,6 +22,7 @@ from regard.checkpoint import (
     RunError,
     load_tokenizer,
     put_weights,
+    read_json,
     read_tensors,
     write_text,
 )
@@ -74,6 +77,7 @@ def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
             raise RunError(f"{run.path} exists; go on with --resume, or choose another folder")
         check_replaceable(run, recipe)
         shutil.rmtree(run.path)
+    write_text(run.path / ASKED, json.dumps(to_dict(recipe), indent=2) + "\n")
     write_recipe(run, recipe)  # at once, so that a run can be resumed that was stopped while preparing
     place = Place(run.path)
     try:
@@ -119,6 +123,12 @@ def read_recipe(run: Run) -> Recipe:
     sections = run.read_config()
     run.check_needs(sections)
     return from_dict(Recipe, {name: sections[name] for name in fields_of(Recipe) if name in sections})
+
+
+def read_asked(run: Run) -> Recipe | None:
+    """What a run was asked for, before its data decided the rest; None of a run that earlier versions began."""
+    path = run.path / ASKED
+    return from_dict(Recipe, read_json(path)) if path.exists() else None
 
 
 def make_trainer(run: Run, task: Task[Any], model: Model, training: Training, listen: Listen = ignore) -> Trainer:
