@@ -108,11 +108,12 @@ class Loop:
             return loss + extra.total() * count, count
 
     def planned(self) -> int:
-        """How many steps the run will have: all of them, or as many as fit into its time at the pace so far."""
+        """How many steps the run will have: all of them, or as many as fit into its time at the pace so far, the one under
+        way among them."""
         minutes, done, seconds = self.config.max_minutes, self.progress.step - 1, self.progress.seconds
         if minutes is None or done < PACE_STEPS or not seconds:
             return self.config.max_steps
-        return min(self.config.max_steps, int(done * 60 * minutes / seconds))
+        return min(self.config.max_steps, max(int(done * 60 * minutes / seconds), self.progress.step))
 
     def ending(self) -> str:
         """Why the run is over, empty while it is not."""

@@ -154,6 +154,27 @@ def test_where_time_ends_a_run_the_rate_falls_by_the_clock(
     assert rates[last] < 5e-4
 
 
+@pytest.mark.parametrize("kind", ["stable-decay", "cosine"])
+def test_where_time_ends_a_run_no_step_is_taken_with_a_rate_of_0(
+    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Also the last one, which is not over when the time is up."""
+    ticks, rates = itertools.count(), []
+    plain = loop.scale_rates
+
+    def scale_rates(optimisers: list[torch.optim.Optimizer], factor: float) -> None:
+        rates.append(factor)
+        plain(optimisers, factor)
+
+    monkeypatch.setattr(loop.time, "monotonic", lambda: 0.1 * next(ticks))
+    monkeypatch.setattr(loop, "scale_rates", scale_rates)
+    limits = {"max_minutes": 0.17, "max_steps": 9999, "validate_every": 9999}
+    start(Run(tmp_path / "run"), change(recipe, {**limits, "schedule": {"kind": kind, "warmup": 2}}))
+    assert len(rates) > 30
+    assert min(rates) > 0
+    assert min(rates) == rates[-1] < 0.2
+
+
 def test_a_run_that_is_over_is_not_trained_on(tmp_path: Path, recipe: Recipe) -> None:
     run = Run(tmp_path / "run")
     done = start(run, change(recipe, {"max_steps": 20}))
