@@ -11,6 +11,7 @@ from regard.page.records import Card, Cards, Code, Element, Folded, LineChart, N
 from regard.tasks import OBJECTIVES
 from regard.training.records import Record, duration, figure, kept, read_records
 
+REPORT = "report.html"  # in the run folder
 APART = 4  # times the height of another: then two curves do not share a picture
 
 
@@ -25,7 +26,7 @@ def write_report(run: Run, more: Sequence[Section] = ()) -> None:
         Section("Samples while it learnt", samples(validations)),
         Section("Do it again", again(run)),
     ]
-    write_text(run.path / "report.html", page(run.path.name, "a run of regard", sections))
+    write_text(run.path / REPORT, page(run.path.name, "a run of regard", sections))
 
 
 def summary(records: Sequence[Record], validations: Sequence[Record]) -> list[Element]:

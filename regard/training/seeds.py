@@ -12,6 +12,7 @@ from regard.config import change, leaves, to_dict
 from regard.training.place import Place
 from regard.training.progress import INTERRUPTED
 from regard.training.records import kept, read_records
+from regard.training.report import REPORT
 from regard.training.session import Recipe, resume, start
 
 SUMMARY, RECIPE = "seeds.json", "recipe.json"
@@ -45,7 +46,7 @@ def several(folder: Path, recipe: Recipe, count: int) -> dict[str, Spread]:
         wanted = change(recipe, {SEED: seed})
         if not run.exists():
             start(run, wanted)
-        elif ending(run) in (None, INTERRUPTED):
+        elif not is_done(run):
             resume(run)
     reached = [best_of(run) for run in runs]
     found = {
@@ -80,6 +81,11 @@ def ending(run: Run) -> str | None:
     records = read_records(run.metrics_path)
     last = records[-1] if records else {}
     return str(last["reason"]) if last.get("event") == "end" else None
+
+
+def is_done(run: Run) -> bool:
+    """Whether a run came to its end, and its report with it: it may have been interrupted between them."""
+    return ending(run) not in (None, INTERRUPTED) and (run.path / REPORT).exists()
 
 
 def best_of(run: Run) -> dict[str, float]:

@@ -136,6 +136,20 @@ def test_seeds_that_are_interrupted_raise_and_go_on(
     assert len(several(tmp_path / "seeds", recipe, 2)["bleu"].values) == 2
 
 
+def test_seeds_that_are_interrupted_before_the_report_of_one_get_it(
+    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        at_step(patch, (1,), signal.SIGINT, "findings")
+        with pytest.raises(KeyboardInterrupt):
+            several(tmp_path / "seeds", recipe, 2)
+    several(tmp_path / "seeds", recipe, 2)
+    for number in (1, 2):
+        run = Run(tmp_path / "seeds" / f"seed-{number}")
+        assert (run.path / "report.html").exists()
+        assert run.section("alignment")
+
+
 @pytest.mark.parametrize("more", [[], ["--seeds", 2]], ids=str)
 def test_the_command_says_how_to_go_on_and_its_code_tells_of_the_signal(
     tmp_path: Path, regard: Say, monkeypatch: pytest.MonkeyPatch, more: list[Any]
