@@ -7,7 +7,9 @@ ones. The processes are forked: they see the model without a copy of it, as PyTo
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import os
 import signal
 import sys
 import warnings
@@ -24,6 +26,8 @@ from regard.errors import Error
 T = TypeVar("T")
 R = TypeVar("R")
 
+PR_SET_PDEATHSIG = 1  # of Linux: the signal that a process gets when its parent ends
+
 
 def side_by_side(work: Callable[[T], R], batches: Sequence[T], device: torch.device) -> Iterator[R]:
     """What `work` gives for each batch, in their order; on a CPU by as many processes as PyTorch has threads."""
@@ -33,7 +37,7 @@ def side_by_side(work: Callable[[T], R], batches: Sequence[T], device: torch.dev
         return
     with warnings.catch_warnings():  # of PyTorch's own threads, which a worker never uses
         warnings.simplefilter("ignore", DeprecationWarning)
-        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), begin, (work, batches))
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), begin, (work, batches, os.getpid()))
         found = pool.map(run, range(len(batches)))
     try:
         yield from found
@@ -66,13 +70,22 @@ def forkable(device: torch.device) -> bool:
 JOB: list[Callable[[int], Any]] = []  # of a worker: what it does with the batch of a number
 
 
-def begin(work: Callable[[T], Any], batches: Sequence[T]) -> None:
+def begin(work: Callable[[T], Any], batches: Sequence[T], parent: int) -> None:
     """In a new worker: one thread; and Ctrl-C is the parent's affair, which may want the batch under way. The batches
     came with the copy: sending tensors would leave the parent a thread, and it could never be copied again."""
+    end_with(parent)
     JOB[:] = [lambda number: work(batches[number])]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     torch.set_num_threads(1)
+
+
+def end_with(parent: int) -> None:
+    """End this process when its parent does, also where a signal ends that at once: the other workers hold the ends of
+    the queue open, so that none of them would ever hear of it."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before
+        os._exit(1)
 
 
 def run(number: int) -> Any:

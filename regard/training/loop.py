@@ -108,8 +108,8 @@ class Loop:
             return loss + extra.total() * count, count
 
     def planned(self) -> int:
-        """How many steps the run will have: all of them, or as many as fit into its time at the pace so far, the one under
-        way among them."""
+        """How many steps the run will have: all of them, or as many as fit into its time at the pace so far, with the
+        one under way."""
         minutes, done, seconds = self.config.max_minutes, self.progress.step - 1, self.progress.seconds
         if minutes is None or done < PACE_STEPS or not seconds:
             return self.config.max_steps

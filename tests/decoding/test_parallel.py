@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -123,6 +124,32 @@ def test_who_stops_listening_leaves_no_process_behind(two: None) -> None:
     closing()
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+ENDLESS = """
+import os, time, torch
+from regard.decoding.parallel import side_by_side
+torch.set_num_threads(2)
+def work(batch):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+list(side_by_side(work, range(4), torch.device("cpu")))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_workers_end_with_the_process_that_asked_them(number: signal.Signals) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    workers = [int(process.stdout.readline()) for _ in range(2)]
+    process.send_signal(number)
+    try:
+        process.communicate(timeout=60)  # until no worker holds its output open any more
+    except subprocess.TimeoutExpired:
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        raise
+    assert process.returncode == -number
 
 
 def test_each_worker_has_as_many_rows_as_the_others(two: None) -> None:
