@@ -36,11 +36,10 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     from regard.tasks.writing.alignment import error_rate
     from regard.tasks.writing.translation import load_translator
     from regard.training.session import start
-    from regard.training.signals import Interrupted
 
     try:
         start(Run(options.run), change(recipe(), read_changes(rest)), overwrite=True)
-    except Interrupted as stop:
+    except KeyboardInterrupt as stop:
         print(stopped(stop, f"{called()} train translate --run {options.run} --resume"))
         raise
     translator = load_translator(options.run)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from regard.checkpoint import Run
     from regard.training.progress import Progress
     from regard.training.session import Recipe
-    from regard.training.signals import Interrupted
 
 FILES = {"train": "training", "valid": "validation"}  # options, and what their examples are for
 RATES_SHOWN = 15
@@ -134,9 +133,10 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
                 print(seeds_table(options, recipe))
                 return
             progress = start(folder, recipe)
-    except Interrupted as stop:
-        print(stopped(stop, command))
-        if stop.progress is not None and not options.seeds:
+    except KeyboardInterrupt as stop:  # while it trains or at once, beside that
+        if folder.exists() and not options.find_rate:
+            print(stopped(stop, command))
+        if isinstance(stop, Interrupted) and stop.progress is not None and not options.seeds:
             print(reached(folder, stop.progress))
         raise
     print(reached(folder, progress))
@@ -175,9 +175,10 @@ def check_verb(verb: str, task: str) -> None:
         raise Error(f"{task!r} is no task of `regard {verb}`: it is `regard {other} {task}`")
 
 
-def stopped(stop: Interrupted, command: str) -> str:
+def stopped(stop: KeyboardInterrupt, command: str) -> str:
     """What is said of a run that was told to end."""
-    when = "at once; what was saved before is kept" if stop.progress is None else f"at step {stop.progress.step:,}"
+    progress: Progress | None = getattr(stop, "progress", None)
+    when = "at once; what was saved before is kept" if progress is None else f"at step {progress.step:,}"
     return f"stopped {when}; go on with: {command}"
 
 

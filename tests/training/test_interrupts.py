@@ -16,7 +16,7 @@ import torch
 from regard.checkpoint import Run, read_tensors
 from regard.config import change
 from regard.tasks.base import Validation
-from regard.tasks.writing.translation import TranslationTask
+from regard.tasks.writing.translation import Translation, TranslationTask
 from regard.training.records import read_records, validated
 from regard.training.seeds import several
 from regard.training.session import Recipe, resume, start
@@ -168,6 +168,35 @@ def test_the_command_says_how_to_go_on_and_its_code_tells_of_the_signal(
         assert "bleu" in rest[0]
     monkeypatch.undo()
     assert regard(*words, "--resume")[0] == 0
+
+
+@pytest.mark.parametrize("where", ["open", "findings"])
+@pytest.mark.parametrize("more", [[], ["--seeds", 2]], ids=str)
+def test_it_says_how_to_go_on_also_before_and_after_the_training_itself(
+    tmp_path: Path, regard: Say, monkeypatch: pytest.MonkeyPatch, more: list[Any], where: str
+) -> None:
+    files = ["--train", write_pairs(tmp_path / "a.tsv", 300, 0), "--valid", write_pairs(tmp_path / "b.tsv", 20, 1)]
+    words = ["train", "translate", *files, "--run", tmp_path / "run", *MODEL, "--max-steps", 9, *more]
+    with monkeypatch.context() as patch:
+        if where == "open":
+            patch.setattr(Translation, where, lambda self, *given: signal.raise_signal(signal.SIGINT))
+        else:
+            at_step(patch, (1,), signal.SIGINT, where)
+        code, out, _ = regard(*words)
+    command = "the same command" if more else f"regard train translate --run {tmp_path / 'run'} --resume"
+    assert (code, out) == (130, f"stopped at once; what was saved before is kept; go on with: {command}\n")
+    assert regard(*words, "--resume")[0] == 0
+    assert (tmp_path / "run" / ("seed-1" if more else "") / "report.html").exists()
+
+
+def test_a_search_for_a_rate_keeps_nothing_to_go_on_with(
+    tmp_path: Path, regard: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = ["--train", write_pairs(tmp_path / "a.tsv", 300, 0), "--valid", write_pairs(tmp_path / "b.tsv", 20, 1)]
+    at_step(monkeypatch, (3,), signal.SIGINT)
+    (tmp_path / "run").mkdir()
+    code, out, _ = regard("train", "translate", *files, "--run", tmp_path / "run", *MODEL, "--find-rate", 20)
+    assert (code, out) == (130, "")
 
 
 @every_signal
