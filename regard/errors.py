@@ -6,7 +6,7 @@ of 4xx. Any other exception is a mistake of the program's and shows its tracebac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,9 +30,19 @@ def reading(path: Path | str) -> Iterator[None]:
         raise FileError(f"{path} cannot be read ({reason(error)})") from error
 
 
+GUARDS: list[Callable[[Path], None]] = []  # asked before a file or a folder is written; each may raise an `Error`
+
+
+def check_guards(path: Path | str) -> None:
+    """Ask whether something may be written at `path`."""
+    for guard in tuple(GUARDS):
+        guard(Path(path))
+
+
 @contextmanager
 def writing(path: Path | str) -> Iterator[None]:
     """What the system refuses in this block is said of `path`."""
+    check_guards(path)
     try:
         yield
     except OSError as error:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from regard.config import nearest
 from regard.data.store import HEADER, Store
 from regard.data.tokenizers import Tokenizer
-from regard.errors import Error, reading, reason
+from regard.errors import Error, check_guards, reading, reason
 from regard.extensions import missing
 
 FORMAT = 1  # of the run folder; raised when older readers could misread it
@@ -40,6 +40,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """A path beside `path` to write to; it takes the place of `path` when the block ends well."""
     if "\0" in str(path):
         raise RunError(f"{str(path)!r} names no file: a name has no NUL character")
+    check_guards(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,6 +176,7 @@ class Run:
     @contextmanager
     def writing_checkpoint(self, step: int) -> Iterator[Path]:
         """A folder to fill; it becomes the checkpoint of this step when the block ends well."""
+        check_guards(self.checkpoints_path)
         beside = self.checkpoints_path / f".step-{step}.part"
         shutil.rmtree(beside, ignore_errors=True)
         try:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from regard.data.files import DataError
 from regard.data.store import HEADER, Store
 from regard.data.store_files import OFFSET, SideWriter, header, id_type, side_files, write_header
+from regard.errors import check_guards
 
 JOURNAL = "journal.jsonl"  # a line about the store, then one for each part
 
@@ -61,6 +62,7 @@ class GrowingStore:
         self._stack = ExitStack()
 
     def __enter__(self) -> GrowingStore:
+        check_guards(self.folder)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self.done = self._recorded()

@@ -26,7 +26,12 @@ def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> 
     A folder that was begun with other options is refused, unless `fresh` says that it may be replaced.
     """
     begin(experiment, folder, fresh)
-    held = Place(folder)
+    with Place(folder):
+        return run_trials(experiment, folder, say)
+
+
+def run_trials(experiment: Experiment, folder: Path, say: Say) -> ExperimentResult:
+    """The missing trials, and what follows from all of them."""
     trials = interleaved(experiment.trials(folder, say))
     missing = [trial for trial in trials if not (folder / "trials" / trial.name / RESULT).exists()]
     results: dict[str, list[Result]] = {}
@@ -38,13 +43,11 @@ def run(experiment: Experiment, folder: Path, say: Say, fresh: bool = False) -> 
             say(f"trial {number} of {len(trials)}: {trial.contestant}, seed {trial.seed}{left}")
             begun = time.monotonic()
             result = trial.run(place)
-            held.check()
             write_text(place / RESULT, json.dumps(result) + "\n")
             took[trial.contestant] = time.monotonic() - begun
             shutil.rmtree(Run(place).checkpoints_path, ignore_errors=True)  # what is finished is never resumed
         results.setdefault(trial.contestant, []).append(read_json(place / RESULT))
     outcome = experiment.outcome(results)
-    held.check()
     whole = {"experiment": to_dict(experiment), "conclusions": list(outcome.conclusions), **outcome.values}
     write_text(folder / RESULTS, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
     write_report(experiment, outcome, folder)

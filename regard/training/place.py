@@ -7,11 +7,13 @@ import weakref
 from pathlib import Path
 
 from regard.checkpoint import RunError
+from regard.errors import GUARDS
 
 
 class Place:
     """Writing a file makes the folders that are missing. So a run folder that is deleted or renamed while it is trained
-    would be made anew, with a part of the run in it: whoever writes asks `check` first.
+    would be made anew, with a part of the run in it: whoever writes asks `check` first. In `with Place(path):` that is
+    asked before each file below it.
 
     The folder is held open where the system allows it, so that no other one can get its number.
     """
@@ -24,6 +26,17 @@ class Place:
             self.open = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
             weakref.finalize(self, os.close, self.open)
         self.known = identity(path)
+
+    def __enter__(self) -> Place:
+        GUARDS.append(self.guard)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        GUARDS.remove(self.guard)
+
+    def guard(self, path: Path) -> None:
+        if self.path in (path, *path.parents):
+            self.check()
 
     def check(self) -> None:
         """Raise `RunError` where the path no longer leads to the folder."""

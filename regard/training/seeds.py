@@ -38,23 +38,21 @@ def several(folder: Path, recipe: Recipe, count: int) -> dict[str, Spread]:
     """Train a run for each of `count` seeds, from the recipe's on, into FOLDER/seed-1 and so on; what they reached, by
     metric. A run that is there is gone on with, or kept where it is done."""
     check_folder(folder, recipe)
-    place = Place(folder)
     first = recipe.training.seed
     runs = [Run(folder / f"seed-{seed}") for seed in range(first, first + count)]
-    for seed, run in enumerate(runs, first):
+    with Place(folder) as place:
+        for seed, run in enumerate(runs, first):
+            if not run.exists():
+                start(run, change(recipe, {SEED: seed}))
+            elif not is_done(run):
+                resume(run)
         place.check()
-        wanted = change(recipe, {SEED: seed})
-        if not run.exists():
-            start(run, wanted)
-        elif not is_done(run):
-            resume(run)
-    reached = [best_of(run) for run in runs]
-    found = {
-        name: Spread(tuple(one[name] for one in reached)) for name in recipe.task.metrics if name in reached[0]
-    }  # of a task with several kinds of data, those of this one
-    record = {name: {"mean": s.mean, "deviation": s.deviation, "values": s.values} for name, s in found.items()}
-    place.check()
-    write_text(folder / SUMMARY, json.dumps({"seeds": [first, first + count - 1], **record}, indent=2) + "\n")
+        reached = [best_of(run) for run in runs]
+        found = {
+            name: Spread(tuple(one[name] for one in reached)) for name in recipe.task.metrics if name in reached[0]
+        }  # of a task with several kinds of data, those of this one
+        record = {name: {"mean": s.mean, "deviation": s.deviation, "values": s.values} for name, s in found.items()}
+        write_text(folder / SUMMARY, json.dumps({"seeds": [first, first + count - 1], **record}, indent=2) + "\n")
     return found
 
 

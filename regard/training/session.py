@@ -155,11 +155,14 @@ def compile_stacks(model: Model) -> None:
 
 
 def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
+    with Place(run.path) as place:
+        return _train_in(place, run, recipe, resume)
+
+
+def _train_in(place: Place, run: Run, recipe: Recipe, resume: int | None) -> Progress:
     torch.manual_seed(recipe.training.seed)
     device = choose_device(recipe.training.device)  # before the data, which may take its time
-    place = Place(run.path)
     task, recipe, model = begin(run, recipe, _say, resume)
-    place.check()
     model = model.to(device)
     outputs: list[Output] = []
 
@@ -202,7 +205,6 @@ def _train(run: Run, recipe: Recipe, resume: int | None) -> Progress:
         quicken(model)
         put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
         findings = task.findings(model.eval())
-        place.check()
         write_recipe(run, recipe, findings)
         write_report(run, task.sections(model, findings))
     return done

@@ -64,8 +64,28 @@ def check_left_alone(path: Path, how: Change) -> None:
 @every_change
 @pytest.mark.parametrize(
     ("where", "at", "saved"),
-    [("loss", 3, []), ("loss", 13, [10]), ("validate", 2, [10]), ("findings", 1, [10, 20, 30, 40])],
-    ids=["before a checkpoint", "after a checkpoint", "while it is validated", "while the report is made"],
+    [
+        ("texts", 1, []),
+        ("write_tokens", 1, []),
+        ("fit", 1, []),
+        ("loss", 3, []),
+        ("loss", 13, [10]),
+        ("validate", 2, [10]),
+        ("probes", 2, [10]),
+        ("findings", 1, [10, 20, 30, 40]),
+        ("sections", 1, [10, 20, 30, 40]),
+    ],
+    ids=[
+        "before the tokenizer",
+        "before the tokens",
+        "while it is prepared",
+        "before a checkpoint",
+        "after a checkpoint",
+        "while it is validated",
+        "while probes are taken",
+        "while findings are made",
+        "while the report is made",
+    ],
 )
 def test_the_run_stops_and_is_not_made_anew(
     tmp_path: Path,
