@@ -16,6 +16,7 @@ import regard
 import regard.lab.experiment
 import regard.training.session
 from regard.config import FAMILIES, Config, Part, kinds
+from regard.fast import quicken
 from regard.fast.products import pack
 from regard.models import Classifier, Encoder, FewShot, ModelConfig, RecurrentEncoder, Tagger
 from regard.models.recurrent import Sizes
@@ -177,7 +178,7 @@ def test_a_used_model_that_loses_its_storage_takes_weights_and_computes_as_they_
     model, trained = built(config), built(config)
     inputs = feature_inputs(model)
     with torch.no_grad():
-        pack(model)
+        pack(quicken(model))
         model(*inputs)
         model.to("meta")
         with spoilt_memory():
@@ -194,7 +195,7 @@ def test_a_used_model_that_was_in_another_precision_computes_as_its_rounded_weig
     with torch.no_grad():
         for own, other in zip(tensors(rounded).values(), tensors(model).values(), strict=True):
             own.copy_(other.bfloat16())
-        pack(model)
+        pack(quicken(model))
         model(*inputs)
         model.bfloat16().float()
         torch.testing.assert_close(model(*inputs), rounded(*inputs), rtol=1e-5, atol=1e-5)
