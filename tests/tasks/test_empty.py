@@ -24,7 +24,7 @@ from tests.toy import LONGEST, Toy
 from tests.untrained import TEXT, write_classifier, write_reader, write_recurrent
 from tests.writers import write_writer
 
-BLANK = ["", "   ", "\n", "\t \r\n"]
+BLANK = ["", "   ", "\n", "\t \r\n", "\u00a0", "\ufeff \u200b\n"]
 
 
 @pytest.fixture(scope="module")
@@ -218,6 +218,21 @@ def test_what_is_no_text_of_two_is_named(home: Path, toy: Toy) -> None:
             call(None)
     with pytest.raises(DataError, match=r"^the target is 5, not a text$"):
         library.load(toy.good).look("un", 5)
+
+
+@pytest.mark.parametrize("one", ["a dog", None, 3, b"abc"])
+def test_one_text_is_not_taken_for_a_list_of_letters(home: Path, toy: Toy, one: Any) -> None:
+    filler, classifier, writer = (library.load(home / name) for name in ("mlm", "classify", "lm"))
+    asked: dict[str, Callable[[], Any]] = {
+        "text": lambda: filler.fill(one),
+        "texts": lambda: filler.embedder()(one),
+        "of a classifier": lambda: classifier.probabilities(one),
+        "of a translator": lambda: library.load(toy.good).translate(one, Decoding()),
+        "prompt": lambda: writer.continued(one, 3, Decoding()),
+    }
+    for call in asked.values():
+        with pytest.raises(DataError, match=r"is not a list of (texts|prompts); write"):
+            call()
 
 
 def test_columns_of_other_libraries_are_texts(translator: Translator) -> None:

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.data.given import one_or_several, several
+from regard.data.given import is_blank, one_or_several, several
 from regard.data.spelt import Spelt, Words, spelt
 from regard.data.tagged import words_in
 from regard.data.tokenizers import Tokenizer
@@ -73,7 +73,7 @@ class WordTagger(Tool):
 
     def __call__(self, texts: str | list[str]) -> list[tuple[str, str]] | list[list[tuple[str, str]]]:
         """The words of a text with their tags, or those of each text."""
-        sentences = [words_in(text) for text in one_or_several(texts)]
+        sentences = [words_of(text) for text in one_or_several(texts)]
         found = [
             list(zip(words, tags, strict=True)) for words, tags in zip(sentences, self.tags(sentences), strict=True)
         ]
@@ -87,7 +87,7 @@ class WordTagger(Tool):
         done: Done | None = None,
     ) -> list[TaggedWords]:
         """Of texts, or of sentences that are split into words."""
-        sentences = [words_in(one) if isinstance(one, str) else one for one in inputs]
+        sentences = [words_of(one) if isinstance(one, str) else one for one in inputs]
         marked = scheme_of(self.names) is not None
         tags = self.tags(sentences, batch or 64, done)
         return [TaggedWords(list(words), found, marked) for words, found in zip(sentences, tags, strict=True)]
@@ -137,3 +137,8 @@ class WordTagger(Tool):
 def written(words: Words, tags: Sequence[str]) -> str:
     """word/TAG, one space apart."""
     return " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))
+
+
+def words_of(text: str) -> Words:
+    """The words of a text; none of one in which there is nothing to read."""
+    return [] if is_blank(text) else words_in(text)
