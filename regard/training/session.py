@@ -206,7 +206,9 @@ def _train_in(place: Place, run: Run, recipe: Recipe, resume: int | None) -> Pro
         put_weights(model, read_tensors(run.weights_path), str(run.weights_path))
         findings = task.findings(model.eval())
         write_recipe(run, recipe, findings)
-        write_report(run, task.sections(model, findings))
+        sections = task.sections(model, findings)
+        place.check()
+        write_report(run, sections)
     return done
 
 

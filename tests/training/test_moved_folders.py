@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from regard.checkpoint import Run, RunError
+from regard.checkpoint import Run, RunError, write_text
+from regard.config import change
 from regard.lab import bench
 from regard.lab.experiment import Experiment, ExperimentResult, Result, Results, Trial
 from regard.tasks.writing.translation import TranslationTask
@@ -111,6 +112,19 @@ def test_the_run_stops_and_is_not_made_anew(
     assert resume(Run(now)).step == 40
 
 
+@every_change
+@pytest.mark.parametrize(("where", "at"), [("fit", 1), ("loss", 3), ("sections", 1)])
+def test_a_run_that_is_resumed_is_not_made_anew_either(
+    tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch, how: Change, where: str, at: int
+) -> None:
+    path = tmp_path / "run"
+    start(Run(path), change(recipe, {"max_steps": 20}))
+    while_training(monkeypatch, how, path, at, where)
+    with pytest.raises(RunError, match="was deleted, renamed or replaced while it was written into"):
+        resume(Run(path), {"max_steps": 40})
+    check_left_alone(path, how)
+
+
 def test_the_command_is_one_sentence(tmp_path: Path, regard: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     files = ["--train", write_pairs(tmp_path / "a.tsv", 300, 0), "--valid", write_pairs(tmp_path / "b.tsv", 20, 1)]
     while_training(monkeypatch, deleted, tmp_path / "run", 3)
@@ -131,11 +145,15 @@ def test_the_folder_of_several_seeds_is_not_made_anew(
 
 
 @every_change
-def test_the_folder_of_an_experiment_is_not_made_anew(tmp_path: Path, how: Change) -> None:
+@pytest.mark.parametrize("when", ["while it is prepared", "in a trial"])
+def test_the_folder_of_an_experiment_is_not_made_anew(tmp_path: Path, how: Change, when: str) -> None:
     folder = tmp_path / "lab"
 
     class Moved(Experiment):
         def trials(self, folder: Path, say: Any) -> list[Trial]:
+            if when == "while it is prepared":
+                how(folder)
+                write_text(folder / "shared" / "pace.json", "{}")
             return [Trial("one", 1, self.trial)]
 
         def trial(self, place: Path) -> Result:
