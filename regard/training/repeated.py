@@ -33,7 +33,7 @@ class Difference:
     here: Any
 
 
-class Begun:
+class RunRecipe:
     """A run that is there: its recipe, and that which was asked for, before its data decided the rest."""
 
     def __init__(self, run: Run) -> None:
@@ -80,7 +80,7 @@ def first_difference(
 ) -> Difference | None:
     """The first of the options of `make_recipe` that says something else than the recipe of a run; None where all say
     the same. A preset says all fields of the model, a file those that it has."""
-    there, changes = Begun(run), changes or {}
+    there, changes = RunRecipe(run), changes or {}
     recipe, begun = there.base, there.base.initial
     if initial is not None and (begun is None or begun.run != initial):
         return Difference("from", "the run to begin from", begun and begun.run, initial)
