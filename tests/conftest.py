@@ -21,12 +21,27 @@ import hypothesis
 import pytest
 import torch
 
+from regard import extensions
+from regard.errors import Error
 from tests.toy import Toy, train_toy
 
 # Property tests find the same in every run of `make test`; `make fuzz` loads the other profile and prints its seed.
 hypothesis.settings.register_profile("repeatable", derandomize=True, max_examples=300, deadline=None)
 hypothesis.settings.register_profile("fuzz", database=None, max_examples=10_000, deadline=None, print_blob=True)
 hypothesis.settings.load_profile("repeatable")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "a file or module with parts of one's own, over which the contract tests then run too"
+    parser.addoption("--import", action="append", default=[], metavar="FILE", help=about)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    try:
+        for name in config.getoption("--import"):
+            extensions.bring(name)
+    except Error as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 @pytest.fixture(autouse=True)

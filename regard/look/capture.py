@@ -24,6 +24,7 @@ from regard.look.marking import marks, spoken
 from regard.look.parts import Alignment, Array, Changes, Layer, Lens, Masked, Side, Window, fitted, plain
 from regard.look.records import Look, merged
 from regard.look.rollout import all_blocks, rollouts
+from regard.look.slots import with_slots
 from regard.look.subject import Subject
 from regard.look.texts import check_masks, check_second, read_texts
 from regard.models import SourceWriter, TextLabeller, TextWriter
@@ -237,8 +238,10 @@ def row(subject: Subject, side: Side) -> Tensor:
 
 def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int, int]] | None) -> Look:
     arrays = {name: plain(calls[-1][0]) for name, calls in seen.seen.items()}
-    sides = dict(seen.sides)
-    layers = [fitted(described(subject, name, len(array)), array, sides) for name, array in arrays.items()]
+    named = [described(subject, name, len(array)) for name, array in arrays.items()]
+    named, slots = with_slots(subject.model, named, arrays)
+    sides = seen.sides | slots
+    layers = [fitted(layer, arrays[layer.name], sides) for layer in named]
     look = Look(subject.family, sides, layers, masks=seen.masks, writes=subject.writes, arrays=arrays)
     look.start, look.marks = subject.start_of(seen.written), marks(subject, seen.written)
     look.windows = windows(subject, seen.seen)

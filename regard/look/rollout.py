@@ -7,15 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from regard.look.parts import Array, Layer, Rollout
+from regard.look.slots import slot_layers
 from regard.look.subject import Subject
 from regard.nn.stacks import StackLayers
 
 
 def all_blocks(subject: Subject) -> bool:
-    """Whether every layer is a block with a residual stream, from end to end as long as the text; recurrent layers have
-    none."""
+    """Whether every layer is a block with a residual stream, from end to end as long as the text, that attends to
+    tokens; recurrent layers have none."""
     stacks = [getattr(subject.body, stack, None) for stack in subject.stacks.values()]
-    return all(isinstance(stack, StackLayers) and not stack.shortens for stack in stacks)
+    whole = all(isinstance(stack, StackLayers) and not stack.shortens for stack in stacks)
+    return whole and not slot_layers(subject.model)
 
 
 def rollouts(layers: Sequence[Layer], arrays: dict[str, Array]) -> tuple[list[Rollout], dict[str, Array]]:

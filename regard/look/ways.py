@@ -27,6 +27,8 @@ def way(subject: Subject, text: str, target: str | None = None, place: int = -1,
 
     Places count from 0, or from the end where they are negative.
     """
+    if slot_layers(subject.model):
+        raise Error("a model that attends to slots has no way of a token yet")
     seen = capture(subject, text, target, notes=NOTES)
     stages: list[dict[str, Any]] = []
     arrays: dict[str, Array] = {}
@@ -49,7 +51,8 @@ def way(subject: Subject, text: str, target: str | None = None, place: int = -1,
 
 
 def has_way(subject: Subject) -> bool:
-    """Whether a token can be followed through the model: it reads one text, in blocks or in cells."""
+    """Whether a token can be followed through the model: it reads one text, in blocks that attend to tokens or in
+    cells."""
     if isinstance(subject.model, TextLabeller) or subject.roles.least > 1:
         return False
     return isinstance(subject.model, RecurrentModel) or all_blocks(subject)

@@ -31,12 +31,12 @@ class ResidualConfig(Part, family="residual"):
 
 
 class Wiring(nn.Module):
-    """Wraps one sublayer."""
+    """Wraps one sublayer; one that norms nothing takes no `norm`."""
 
-    def __init__(self, width: int, norm: NormConfig, dropout: float) -> None:
+    def __init__(self, width: int, norm: NormConfig | None, dropout: float) -> None:
         super().__init__()
         self.width = width
-        self.norm = norm.build(width)
+        self.norm: nn.Module = nn.Identity() if norm is None else norm.build(width)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Sublayer, context: Context) -> Tensor:

@@ -7,17 +7,21 @@ import torch
 from torch import Tensor
 
 import regard
-from regard.nn.attention import Kernel, KernelConfig
+from regard.config import ConfigError
+from regard.models import EncoderDecoder, Model
+from regard.nn.attention import Kernel, KernelConfig, MultiHead
 from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask, real_tokens
-from regard.nn.positions import HeadDims, Position, PositionConfig
+from regard.nn.positions import HeadDims, Learned, Position, PositionConfig, Sinusoidal
+from regard.nn.stacks import Stack
 from tests.contracts.promises import future_cannot_leak, gradients_reach, steps_equal_the_pass
-from tests.helpers import KERNELS, POSITIONS, built, decoder, label, tokens
+from tests.helpers import KERNELS, POSITIONS, VOCABULARY, WIDTH, built, decoder, encoder, label, small_block, tokens
 
 B, H, T, K = 3, 4, 6, 8
 KEEP = real_tokens(torch.tensor([6, 3, 5]), T)
 MASKS = {
     "none": Mask(),
+    "keys": Mask(keys=KEEP),
     "causal": Mask(causal=True),
     "padded": Mask(causal=True, keys=KEEP),
     "window": Mask(window=1),
@@ -31,6 +35,35 @@ every_position = pytest.mark.parametrize("scheme", POSITIONS, ids=label)
 
 def dims(groups: int = H, causal: bool = True) -> HeadDims:
     return HeadDims(H * K, H, groups, K, K, causal)
+
+
+def known(config: KernelConfig) -> Kernel:
+    """One that says what it can: whether it is causal, and whether it attends to slots."""
+    return config.build(dims(), Position(), dropout=0.0)
+
+
+def obeyed(config: KernelConfig, mask: Mask) -> bool:
+    """Whether it can keep a mask: slots hide padding and nothing else."""
+    module = known(config)
+    return (module.causal or not mask.causal) and (mask.only_padding or not module.slots)
+
+
+def reader(config: KernelConfig, kv_heads: int | None = None) -> Model:
+    """A decoder, or an encoder where a kernel cannot be causal."""
+    return built((decoder if known(config).causal else encoder)(kernel=config, kv_heads=kv_heads))
+
+
+def translator(config: KernelConfig, kv_heads: int | None) -> Model:
+    """It attends to its source by the kernel."""
+    plain, own = small_block(), MultiHead(heads=4, kv_heads=kv_heads, kernel=config)
+    source = Stack(layers=2, position=Learned(length=64), block=plain)
+    target = Stack(layers=2, position=Sinusoidal(), block=small_block(cross=own))
+    return built(EncoderDecoder(vocabulary=VOCABULARY, width=WIDTH, encoder=source, decoder=target))
+
+
+def columns(module: Kernel, weights: Tensor) -> int:
+    """How many columns its weights have: a key each, or as many slots as it has."""
+    return weights.shape[-1] if module.slots else T
 
 
 def kernel(config: KernelConfig, groups: int = H, position: Position | None = None) -> Kernel:
@@ -52,23 +85,31 @@ def context(mask: Mask) -> Context:
 @pytest.mark.parametrize("groups", [H, 2, 1])
 @pytest.mark.parametrize("mask", MASKS)
 def test_combined_weights_equal_the_mix(config: KernelConfig, groups: int, mask: str) -> None:
+    if not obeyed(config, MASKS[mask]):
+        pytest.skip(f"no {config.kind} kernel can keep this mask")
     module, (q, k, v), call = kernel(config, groups), inputs(groups), context(MASKS[mask])
     k, v = module.ready(k, v, call)
     weights = module.weights(q, k, call)
     torch.testing.assert_close(module.combine(weights, v, call), module.mix(q, k, v, call), rtol=1e-4, atol=1e-5)
-    assert weights.shape == (B, H, T, T)
+    assert weights.shape == (B, H, T, columns(module, weights))
     visible = call.geometry.visible()
-    if visible is not None:
+    if visible is not None and not module.slots:
         assert weights[~visible.expand_as(weights)].eq(0).all()
 
 
 @every_kernel
 @every_position
-@pytest.mark.parametrize("mask", ["none", "padded"])
+@pytest.mark.parametrize("mask", ["none", "padded", "keys"])
 def test_combined_weights_equal_the_mix_for_every_position(
     config: KernelConfig, scheme: PositionConfig, mask: str
 ) -> None:
     position = scheme.build(dims())
+    if known(config).slots and (type(position).bias is not Position.bias or position.values is not None):
+        with pytest.raises(ConfigError, match="attends to slots"):
+            encoder(kernel=config, position=scheme).build()
+        return
+    if not obeyed(config, MASKS[mask]):
+        pytest.skip(f"no {config.kind} kernel can keep this mask")
     for parameter in position.parameters():
         torch.nn.init.normal_(parameter)
     module, call = kernel(config, position=position), context(MASKS[mask])
@@ -85,6 +126,10 @@ def test_a_row_that_sees_nothing_gives_zeros_and_no_nan(config: KernelConfig) ->
     pairs = torch.ones(T, T, dtype=torch.bool)
     pairs[2] = False
     call = context(Mask(pairs=pairs))
+    if module.slots:
+        with pytest.raises(ValueError, match="attends to slots"):
+            module.ready(k, v, call)
+        return
     ready = module.ready(k, v, call)
     mixed = module.mix(q, *ready, call)
     assert mixed[:, :, 2].eq(0).all()
@@ -98,13 +143,17 @@ def test_a_row_that_sees_nothing_gives_zeros_and_no_nan(config: KernelConfig) ->
 
 @every_kernel
 def test_the_future_cannot_leak(config: KernelConfig) -> None:
+    if not known(config).causal:
+        with pytest.raises(ConfigError, match="cannot be causal"):
+            decoder(kernel=config).build()
+        return
     future_cannot_leak(built(decoder(kernel=config)), tokens(2, T))
 
 
 @every_kernel
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_padding_never_changes_an_output(config: KernelConfig, side: str) -> None:
-    model, sentence = built(decoder(kernel=config)), tokens(1, 4)
+    model, sentence = reader(config), tokens(1, 4)
     expected = model(sentence)
     padding, real = tokens(1, 3), torch.ones(1, 4, dtype=torch.bool)
     order = [sentence, padding] if side == "right" else [padding, sentence]
@@ -116,30 +165,46 @@ def test_padding_never_changes_an_output(config: KernelConfig, side: str) -> Non
 @every_kernel
 @pytest.mark.parametrize("kv_heads", [None, 2, 1])
 def test_cached_steps_equal_the_full_pass(config: KernelConfig, kv_heads: int | None) -> None:
+    if not known(config).causal:
+        pytest.skip(f"no {config.kind} kernel writes")
     model, sentence = built(decoder(kernel=config, kv_heads=kv_heads)), tokens(2, 8)
     steps_equal_the_pass(model, model.begin(), sentence, model(sentence), 3)
 
 
 @every_kernel
+@pytest.mark.parametrize("kv_heads", [None, 2])
+def test_cached_steps_that_attend_to_a_source_equal_the_full_pass(config: KernelConfig, kv_heads: int | None) -> None:
+    model, source, target = translator(config, kv_heads), tokens(B, T), tokens(B, 5)
+    expected = model(source, target, KEEP)
+    state = model.begin(model.encode(source, KEEP))
+    for place in range(5):
+        logits = model.step(target[:, place : place + 1], state)
+        torch.testing.assert_close(logits, expected[:, place], rtol=1e-4, atol=1e-5)
+    alone = model(source[1:2, :3], target[1:2])
+    torch.testing.assert_close(expected[1:2], alone, rtol=1e-4, atol=1e-5)
+
+
+@every_kernel
 @pytest.mark.parametrize("training", [False, True])
 def test_watched_equals_unwatched_bit_for_bit(config: KernelConfig, training: bool) -> None:
-    model, sentence = built(decoder(kernel=config)).train(training), tokens(2, T)
+    model, sentence = reader(config).train(training), tokens(2, T)
     torch.manual_seed(3)
     plain = model(sentence)
     torch.manual_seed(3)
     with regard.watch(model) as seen:
         watched = model(sentence)
     assert torch.equal(watched, plain)
-    assert list(seen) == model.attention_names() == ["decoder.0.self", "decoder.1.self"]
-    assert all(weights[-1].shape == (2, 4, T, T) for weights in seen.values())
-    torch.testing.assert_close(seen.last("decoder.1.self").sum(-1), torch.ones(2, 4, T))
+    stack = "decoder" if known(config).causal else "encoder"
+    assert list(seen) == model.attention_names() == [f"{stack}.0.self", f"{stack}.1.self"]
+    assert all(one[-1].shape == (2, 4, T, columns(known(config), one[-1])) for one in seen.values())
+    torch.testing.assert_close(seen.last(f"{stack}.1.self").sum(-1), torch.ones(2, 4, T))
 
 
 @every_kernel
 def test_gradients_reach_every_parameter(config: KernelConfig) -> None:
     module = kernel(config)
     q, k, v = (x.requires_grad_() for x in inputs())
-    call = context(Mask(causal=True))
+    call = context(Mask(causal=module.causal))
     module.mix(q, *module.ready(k, v, call), call).square().sum().backward()
     gradients_reach(module)
 
@@ -150,6 +215,6 @@ def test_precision_stays_what_it_was(config: KernelConfig, dtype: torch.dtype) -
     module = kernel(config).to(dtype)
     q, k, v = (x.to(dtype) for x in inputs())
     k, v = module.ready(k, v, context(Mask()))
-    for mask in (Mask(causal=True), Mask(causal=True, keys=KEEP)):
+    for mask in (Mask(causal=module.causal), Mask(causal=module.causal, keys=KEEP)):
         assert module.mix(q, k, v, context(mask)).dtype == dtype
         assert module.weights(q, k, context(mask)).dtype == dtype

@@ -33,6 +33,8 @@ class Kernel(nn.Module):
     """
 
     causal = True  # whether it can keep the future out
+    slots = False  # whether the columns of its weights are slots that `ready` makes of the keys, instead of the keys
+    longest: int | None = None  # the most tokens of a row, where its parameters know no more places
 
     def __init__(self, dims: HeadDims, position: Position, dropout: float) -> None:
         super().__init__()
@@ -53,8 +55,11 @@ class Kernel(nn.Module):
         return self.combine(self.dropout(self.weights(q, k, context)), v, context)
 
     def weights(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
-        """(B, H, T, S): for each query, how much of each key's value it takes; rows sum to one, or zero if masked."""
-        return masked_softmax(self.biased(q, k, context), context.geometry.hidden())
+        """(B, H, T, S): for each query, how much of each key's value it takes; rows sum to one, or zero if masked.
+
+        Of slots, which stand for all keys, none is masked: `ready` leaves out what is padding.
+        """
+        return masked_softmax(self.biased(q, k, context), None if self.slots else context.geometry.hidden())
 
     def biased(self, q: Tensor, k: Tensor, context: Context) -> Tensor:
         """(B, H, T, S): the scores with position bias, before the mask."""
@@ -71,6 +76,14 @@ class Kernel(nn.Module):
         if self.position.values is not None:
             mixed = mixed + self.position.values(weights, context)
         return mixed
+
+    def real_keys(self, context: Context) -> Tensor | None:
+        """(B, S): which keys are tokens, as opposed to padding, for a kernel that makes slots of them; None where all
+        are. No other mask can be kept by slots."""
+        mask = context.geometry.mask
+        if not mask.only_padding:
+            raise ValueError(f"{type(self).__name__} attends to slots, which can hide padding and nothing else: {mask}")
+        return mask.keys
 
     def ready_values(self) -> int:
         """How many values keys that are ready have for each token."""

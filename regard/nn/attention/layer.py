@@ -37,6 +37,7 @@ class Mixer(nn.Module):
     dims: HeadDims
     role = "self"  # its name within a block, as in "decoder.3.cross"
     watched = True  # whether it has weights to show
+    slots = False  # whether the columns of these weights are slots instead of tokens
     branches = True  # whether hypotheses of a sentence may stand side by side in a row
 
     def cache_values(self) -> int:
@@ -90,6 +91,12 @@ class Attention(Mixer):
         self.kernel = config.kernel.build(dims, position, config.weight_dropout)
         if dims.causal and not self.kernel.causal:
             raise ConfigError(f"a kernel of kind {config.kernel.kind!r} cannot be causal")
+        self.slots = self.kernel.slots
+        if self.slots and (type(position).bias is not Position.bias or position.values is not None):
+            raise ConfigError(
+                f"a kernel of kind {config.kernel.kind!r} attends to slots, which stand nowhere: take positions that "
+                "add nothing to scores or values, such as learned, sinusoidal or rotary ones"
+            )
         self.out = Linear(dims.heads * dims.value_width, dims.width, config.bias, residual=True)
         self.query_norm = None if config.key_norm is None else config.key_norm.build(dims.key_width)
         self.key_norm = None if config.key_norm is None else config.key_norm.build(dims.key_width)

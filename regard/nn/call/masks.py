@@ -45,6 +45,11 @@ class Mask:
         narrower = self.window is not None or self.prefix is not None or self.pairs is not None
         return self.causal and not narrower and self.keys is None and self.documents is None
 
+    @property
+    def only_padding(self) -> bool:
+        narrower = self.causal or self.window is not None or self.prefix is not None or self.pairs is not None
+        return not narrower and self.documents is None
+
     def dense(self, queries: Tensor, keys: Tensor) -> Tensor | None:
         """(B or 1, H or 1, T, S) for queries and keys at these positions, (T,) or (B, T); None where all is visible."""
         length, span = queries.shape[-1], keys.shape[-1]
