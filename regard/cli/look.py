@@ -64,15 +64,16 @@ def add(verbs: Any) -> None:
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     if rest:
         raise Error(f"unexpected argument {rest[0]!r}; see regard look --help")
+    from regard import tasks
     from regard.checkpoint import replacing, write_text
-    from regard.look import look, open_run
+    from regard.look import look
     from regard.look.importance import importance
     from regard.look.marking import spoken
     from regard.look.page import page, write_png
     from regard.sides.base import shortened
 
     gold = None if options.gold is None else read_links(options.gold)
-    subject = open_run(options.run)
+    subject = tasks.subject(options.run)
     second = options.other if subject.roles.two else None
     seen = look(
         subject,

@@ -13,6 +13,7 @@ from regard.data.sentences import sentence_spans
 from regard.look.parts import Array, Changes, Layer, PairScore, Side, Verdict, fitted, plain
 from regard.look.records import POOLED_SENTENCES, POOLED_WORDS, SHARES, Look
 from regard.look.rollout import all_blocks, rollouts
+from regard.look.slots import with_slots
 from regard.look.subject import MAX_LOOKED_TOKENS, Subject
 from regard.look.texts import given, read_texts, words_in
 from regard.models.hierarchical import SENTENCES
@@ -27,9 +28,8 @@ def look_at_labels(
     """`heads` are silent, by layer; the look then says what they change. `layers` narrows the maps by name."""
     side, sentences, unread = read(subject, text, second)
     with silenced(subject.model, heads) if heads else nullcontext():
-        seen, verdicts, score = judge(subject, side, layers)
-    said = told(verdicts, score)
-    number = subject.labels.index(said) if score is None else 0
+        seen, said, verdicts, score = judge(subject, side, layers)
+    number = subject.labels.index(said) if said in subject.labels else 0
     sides = {"text": side, "label": Side(said, [said], [number], [said], [0])}
     hierarchical = SENTENCES in subject.model.attention_names()
     if hierarchical:
@@ -38,46 +38,44 @@ def look_at_labels(
     # What stands inside the reader of a hierarchical model has a row for each sentence, and no place in the text.
     shown = {name: calls[-1][0] for name, calls in seen.items() if name.startswith("pool.") or not hierarchical}
     arrays = {name: plain(weights) for name, weights in shown.items()}
-    described = [fitted(described_layer(subject, name, len(array)), array, sides) for name, array in arrays.items()]
+    named = [described_layer(subject, name, len(array)) for name, array in arrays.items()]
+    named, slots = with_slots(subject.model, named, arrays)
+    sides |= slots
+    described = [fitted(layer, arrays[layer.name], sides) for layer in named]
     look = Look(subject.family, sides, described, verdicts=verdicts, score=score, unread=unread, arrays=arrays)
     look.start = None if hierarchical else subject.start_of(side)
     share_out(subject, look)
     look.without = [f"{name}.{head}" for name, some in heads.items() for head in sorted(some)]
     if heads:
-        _, before, other = judge(subject, side, layers[:1])
-        look.changes = changed(verdicts, score, before, other)
+        _, before, others, _ = judge(subject, side, layers[:1])
+        look.changes = changed(said, verdicts, before, others)
     return look
 
 
-def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, list[Verdict], PairScore | None]:
-    """What was seen, and the labels from the likeliest on, or a score."""
+def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, str, list[Verdict], PairScore | None]:
+    """What was seen, what the model says in words, and the labels from the likeliest on, or a score."""
     names = subject.model.attention_names()
     wanted = [pattern for pattern in layers if fnmatch.filter(names, pattern)]
     tokens, segments = torch.tensor([side.ids], device=subject.device), subject.segments(side)
     with watch(subject.model, *wanted) as seen:
         logits = subject.model(tokens, None, segments)[0] if segments is not None else subject.model(tokens)[0]
+    if subject.says is not None:
+        return seen, *subject.says(logits.float()), None
     if subject.scale is not None:
         value = float(subject.scale.outside(logits.float().cpu().numpy())[0])
-        return seen, [], PairScore(value, subject.scale.low, subject.scale.high)
+        return seen, f"{value:.2f}", [], PairScore(value, subject.scale.low, subject.scale.high)
     probabilities = logits.float().softmax(-1).tolist()
     order = sorted(range(len(probabilities)), key=lambda i: -probabilities[i])
-    return seen, [Verdict(subject.labels[i], probabilities[i]) for i in order], None
+    verdicts = [Verdict(subject.labels[i], probabilities[i]) for i in order]
+    return seen, verdicts[0].label, verdicts, None
 
 
-def told(verdicts: Sequence[Verdict], score: PairScore | None) -> str:
-    """The verdict as text: the likeliest label, or the score."""
-    return verdicts[0].label if score is None else f"{score.value:.2f}"
-
-
-def changed(
-    now: Sequence[Verdict], score: PairScore | None, before: Sequence[Verdict], other: PairScore | None
-) -> Changes:
-    """How the verdict changed; of labels, by the probability of the one given now."""
-    texts = (told(now, score), told(before, other))
-    if score is not None:
-        return Changes(*texts, None, None)
-    same = next(one for one in before if one.label == now[0].label)
-    return Changes(*texts, *(float(np.log(max(one.probability, 1e-30))) for one in (now[0], same)))
+def changed(now: str, verdicts: Sequence[Verdict], before: str, others: Sequence[Verdict]) -> Changes:
+    """How the verdict changed; of labels, by the probability of the likeliest of now."""
+    if not verdicts:
+        return Changes(now, before, None, None)
+    same = next(one for one in others if one.label == verdicts[0].label)
+    return Changes(now, before, *(float(np.log(max(one.probability, 1e-30))) for one in (verdicts[0], same)))
 
 
 def share_out(subject: Subject, look: Look) -> None:

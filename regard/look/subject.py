@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -18,7 +18,7 @@ from regard.data.words import words as words_in
 from regard.errors import Error
 from regard.fast import for_use
 from regard.look.alignment import Reading, cross_layers, membership, usual_reading
-from regard.look.parts import Side
+from regard.look.parts import Side, Verdict
 from regard.look.records import Look
 from regard.models import (
     EncoderModel,
@@ -42,7 +42,9 @@ class Subject:
     """A model and its tokenizer. `reading` is the layer that the run recorded as its alignment; `known` has sentence
     pairs whose gold links are known; `labels` are the names of what a labeller tells apart, `scale` that of its scores;
     `most` is how many tokens the task lets it read, `whole` whether between start and end or sentence by sentence;
-    `task` is what it was trained for, which says how many texts it reads at once."""
+    `task` is what it was trained for, which says how many texts it reads at once. `says` makes of the numbers (W,) that
+    a labeller gives what they say in words, and the labels with their probabilities, where there are any; without it
+    they are labels of which one is right, or a score."""
 
     model: Model
     tokenizer: Tokenizer
@@ -53,6 +55,7 @@ class Subject:
     whole: bool = False
     scale: Scale | None = None
     task: str | None = None
+    says: Callable[[torch.Tensor], tuple[str, list[Verdict]]] | None = None
 
     @property
     def family(self) -> str:

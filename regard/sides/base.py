@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.checkpoint import Run
+from regard.config import ConfigError
 from regard.data.tokenizers import Tokenizer
 from regard.page.records import BarChart, Element
 from regard.results import Result, Scores
@@ -150,17 +151,17 @@ class OutputSide(ABC):
     def said(self, verdict: NDArray[Any]) -> str:
         """In words."""
 
-    @abstractmethod
     def right(self, example: Any) -> str:
         """What is right, in the same words."""
+        return str(example.label)
 
     @abstractmethod
     def result(self, verdict: NDArray[Any], given: Mapping[str, str]) -> Judgement:
         """What a person gets."""
 
-    @abstractmethod
     def nothing(self, given: Mapping[str, str]) -> Judgement:
         """The same of a blank value."""
+        return Judgement("", {}, given)
 
     @abstractmethod
     def scores(self, examples: Sequence[Any], verdicts: Verdicts, which: str, called: str) -> Scores:
@@ -170,9 +171,10 @@ class OutputSide(ABC):
     def wrong(self, examples: Sequence[Any], verdicts: Verdicts) -> Sequence[int]:
         """The examples that are judged wrongly, the worst first."""
 
-    @abstractmethod
     def learnt(self, marks: Sequence[Row], balanced: bool, called: str, say: Say) -> None:
         """Hear the marks of all training examples: where they are `balanced`, those that are rare weigh more."""
+        if balanced:
+            raise ConfigError(f"balanced: {called} with a {self.names[0]} have no labels to weigh; leave it out")
 
     def tuned(self, examples: Sequence[Any], verdicts: Verdicts) -> Mapping[str, Any]:
         """What validation examples decide of a trained model, by section of the run's config."""

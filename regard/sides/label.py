@@ -60,9 +60,6 @@ class Label(OutputSide):
     def said(self, verdict: NDArray[Any]) -> str:
         return self.names[int(verdict.argmax())]
 
-    def right(self, example: Any) -> str:
-        return str(example.label)
-
     def result(self, verdict: NDArray[Any], given: Mapping[str, str]) -> Judgement:
         scores = ranked(self.names, verdict)
         label = next(iter(scores))

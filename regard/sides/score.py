@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.checkpoint import Scale
-from regard.config import ConfigError
 from regard.data.files import DataError
 from regard.metrics.correlation import CorrelationScores
 from regard.nn.agreement import score_loss
-from regard.sides.base import Judgement, OutputSide, Row, Say, Verdicts
+from regard.sides.base import Judgement, OutputSide, Row, Verdicts
 
 SCORE_STEPS = 10_000  # between the lowest score and the highest: what is stored of a training example
 
@@ -41,10 +40,6 @@ class Score(OutputSide):
     def marks(self, examples: Sequence[Any], which: str) -> list[Sequence[int]]:
         return [(int(mark),) for mark in np.rint(self.inside(examples) * SCORE_STEPS)]
 
-    def learnt(self, marks: Sequence[Row], balanced: bool, called: str, say: Say) -> None:
-        if balanced:
-            raise ConfigError(f"balanced: {called} with a score have no labels to weigh; leave it out")
-
     def loss(self, logits: Tensor, marks: Sequence[Row], agreement: float) -> Tensor:
         right = torch.tensor([int(mark[0]) for mark in marks], device=logits.device)
         return score_loss(logits[:, 0], right / SCORE_STEPS, agreement)
@@ -54,9 +49,6 @@ class Score(OutputSide):
 
     def said(self, verdict: NDArray[Any]) -> str:
         return f"{verdict[0]:.2f}"
-
-    def right(self, example: Any) -> str:
-        return str(example.label)
 
     def result(self, verdict: NDArray[Any], given: Mapping[str, str]) -> Judgement:
         return Judgement(f"{verdict[0]:.4f}", {"score": float(verdict[0])}, given)

@@ -89,9 +89,9 @@ class Shelf:
 
 
 def load(folder: Path) -> Loaded:
+    from regard import tasks
     from regard.checkpoint import Run, RunError
     from regard.decoding.prefixes import Prefixes
-    from regard.look import open_run
     from regard.models import SourceWriter, TextWriter
     from regard.tasks.base import task_in
     from regard.tasks.language.generator import Generator
@@ -101,7 +101,7 @@ def load(folder: Path) -> Loaded:
     run = Run(folder)
     if not run.weights_path.is_file():
         raise RunError("it has no weights yet: they are written at the first validation")
-    subject = open_run(folder)
+    subject = tasks.subject(folder)
     task = task_in(run) if "task" in run.read_config() else None
     if isinstance(subject.model, TextWriter):
         context = (

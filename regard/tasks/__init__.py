@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regard.tasks.registry import register
+
+if TYPE_CHECKING:
+    from regard.look.subject import Subject
 
 TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "translate": "sentences into another language",
@@ -19,13 +22,26 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "fewshot": "classes of texts, from a few examples of each",
     "lm": "write on from a text",
 }
-__all__ = ["OBJECTIVES", "TASKS", "load", "register"]
+__all__ = ["OBJECTIVES", "TASKS", "load", "register", "subject"]
 
 OBJECTIVES = {  # what `regard pretrain` takes
     "mlm": "find masked words, for BERT and RoBERTa",
     "plm": "predict tokens in any order, for XLNet",
     "bilm": "predict tokens from both sides, for ELMo",
 }
+
+
+def subject(run: str | Path) -> Subject:
+    """What of a run is looked at. What a task says of a text it words itself."""
+    from regard.checkpoint import Run
+    from regard.look import open_run
+    from regard.tasks.base import task_in
+    from regard.tasks.judging.judging import Judging
+
+    folder = Run(run)
+    task = task_in(folder) if "task" in folder.read_config() else None
+    found: Subject = task.load(folder).subject() if isinstance(task, Judging) else open_run(run)
+    return found
 
 
 def load(run: str | Path, int8: bool = False) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regard.look import Look, look, open_run
+from regard.look.page import page as html_of
 from tests.browser.page import Page
 from tests.conftest import Say
 from tests.untrained import TEXT, write_classifier
@@ -49,6 +51,15 @@ def test_a_model_without_attention_still_says_what_a_text_is(page: Page, regard:
     seen = opened(page, regard, tmp_path, "classifier", pool="mean")
     assert page.one("h1").text == seen.verdicts[0].label
     assert "without attention" in page.one(".document .hint").text
+
+
+def test_what_is_neither_a_label_nor_a_score_is_said_in_words(page: Page, regard: Say, tmp_path: Path) -> None:
+    run = write_classifier(tmp_path / "run", "classifier")
+    seen = look(replace(open_run(run), says=lambda logits: ("about seven", [])), TEXT)
+    (tmp_path / "page.html").write_text(html_of(seen), encoding="utf-8")
+    page.open((tmp_path / "page.html").as_uri())
+    assert page.one("h1").text == page.one(".verdicts .large").text == "about seven"
+    assert len(page.all(".word")) == len(TEXT.split())
 
 
 @pytest.mark.parametrize("width", [1280, 400])

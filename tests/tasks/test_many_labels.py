@@ -60,6 +60,16 @@ def test_the_threshold_is_that_of_the_validation_texts(home: Path) -> None:
     assert 0 < config["labels"]["threshold"] < 1
 
 
+def test_a_look_shows_each_label_with_a_chance_of_its_own(home: Path, regard: Say) -> None:
+    text = "it was cheap and slow today"
+    (found,) = library.load(home / "run").results([text])
+    look = json.loads(regard("look", home / "run", text, "--json")[1])
+    assert look["sides"]["label"]["text"] == "price|service"
+    assert {one["label"]: one["probability"] for one in look["verdicts"]} == pytest.approx(
+        found.record()["scores"], abs=1e-4
+    )
+
+
 def test_verbs_print_and_score_them(home: Path, regard: Say) -> None:
     assert answer(regard, "classify", home / "run", "it was cheap and slow today")["labels"] == ["price", "service"]
     result = answer(regard, "evaluate", home / "run", "--data", home / "test.tsv")

@@ -12,15 +12,15 @@ const MOST = 8; // labels and words that are listed
 const TOKENS_A_WORD = 4; // on average, from which on single tokens are shaded: a script without spaces
 
 // Whether a look is one of something that judges texts.
-export function judges({ verdicts, score }) {
-  return Boolean(verdicts?.length || score);
+export function judges({ sides }) {
+  return Boolean(sides.label);
 }
 
 // `scale` of scaleOf() gives several of them one scale.
 export function drawDocument(look, scale = scaleOf([look])) {
   const two = look.sides.text.texts?.length > 1;
   const title = `What it takes ${two ? "the pair" : "the text"} for`;
-  const verdict = look.score ? gauge(look.score) : labels(look);
+  const verdict = look.score ? gauge(look.score) : look.verdicts?.length ? labels(look) : said(look);
   const parts = [h("div", { class: "verdicts" }, h("h3", {}, title), verdict)];
   const units = unitsOf(look);
   if (look.has(SHARES)) parts.push(h("div", {}, h("h3", {}, "What it attends to most"), mostRead(units, scale.listed)));
@@ -61,6 +61,11 @@ function unitsOf(look) {
 
 function labels({ verdicts }) {
   return bars(verdicts.slice(0, MOST).map(({ label, probability }) => [label, probability]));
+}
+
+// What is said where that is neither a label nor a score.
+function said({ sides }) {
+  return h("p", { class: "large" }, h("b", {}, sides.label.text));
 }
 
 // A score as a place on its scale.

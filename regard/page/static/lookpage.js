@@ -75,6 +75,7 @@ function heading(look) {
     const [{ label, probability }] = verdicts;
     return [h("h1", {}, label), h("p", { class: "lead" }, `with a probability of ${percent(probability)}`)];
   }
+  if (sides.label) return [h("h1", {}, sides.label.text)];
   const answer = answerOf(look);
   if (answer) {
     return [h("h1", {}, answer.text || answer.label), h("p", { class: "lead" }, sides.text.texts[0])];

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from regard.checkpoint import Scale
 from regard.data.batches import by_tokens
 from regard.data.given import one_or_several, several
+from regard.look.parts import Verdict
 from regard.look.subject import Subject
 from regard.models import Model, TextLabeller, encoder_in
 from regard.sides import InputSide, Judgement, OneText, OutputSide, Score
@@ -71,6 +74,15 @@ class Judge(Tool, Generic[V]):
         found = self.in_order(by_tokens(tokens, batch or BATCH, BATCH_TOKENS), work, done)
         return np.array(found, dtype=np.float32).reshape(len(rows), len(self.labels))
 
+    def says(self, logits: Tensor) -> tuple[str, list[Verdict]]:
+        """What the numbers (W,) of the model say, and the labels with their probabilities, where there are any."""
+        verdict = np.asarray(self.outcome.verdicts(logits[None])[0].cpu().numpy(), dtype=np.float32)
+        found = self.outcome.result(verdict, {})
+        return found.said, [Verdict(name, chance) for name, chance in found.found.get("scores", {}).items()]
+
+    def subject(self) -> Subject:
+        return Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, says=self.says)
+
     @property
     def longest(self) -> int:
         return self.source.longest
@@ -109,7 +121,7 @@ class TextClassifier(Judge[str]):
         return self.verdicts(texts)
 
     def subject(self) -> Subject:
-        return Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, whole=self.source.framed)
+        return replace(super().subject(), whole=self.source.framed)
 
 
 class PairJudge(Judge[TextPair]):
