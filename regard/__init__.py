@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from regard.anatomy import describe
     from regard.description import Description
     from regard.errors import Error
+    from regard.extensions import bring
     from regard.nn.call.masks import Mask
     from regard.nn.call.watch import watch
     from regard.tasks import load
@@ -20,12 +21,25 @@ if TYPE_CHECKING:
     from regard.zoo import build, presets
 
 __version__ = "0.1.0.dev0"
-__all__ = ["Description", "Error", "Mask", "build", "describe", "evaluate", "load", "presets", "train", "watch"]
+__all__ = [
+    "Description",
+    "Error",
+    "Mask",
+    "bring",
+    "build",
+    "describe",
+    "evaluate",
+    "load",
+    "presets",
+    "train",
+    "watch",
+]
 
 _HOMES = {
     "Description": "regard.description",
     "Error": "regard.errors",
     "Mask": "regard.nn.call.masks",
+    "bring": "regard.extensions",
     "build": "regard.zoo",
     "describe": "regard.anatomy",
     "evaluate": "regard.tasks.evaluating",

@@ -1,8 +1,9 @@
 """What comes from outside: parts, presets, tasks, data sets and experiments of one's own, in a file or in a package.
 
 A class with a `kind` registers itself when its module is imported; lists named `PRESETS` and `DATA_SETS` are read as
-ours are. A module is imported because a person asks for it (`--import my_parts.py`, or `import` in Python), or because
-an installed package offers it by an entry point of the group `regard.parts`. A run folder never imports anything: it
+ours are. A module is imported because a person asks for it (`--import my_parts.py`, or `regard.bring("my_parts.py")` in
+Python; a plain `import` registers the classes, and leaves the lists alone), or because an installed package offers it
+by an entry point of the group `regard.parts`. A run folder never imports anything: it
 says what it needs, so a folder from a stranger runs no code.
 """
 
@@ -25,10 +26,15 @@ _asked: dict[str, str] = {}  # the names of imported modules → how a person as
 
 
 def bring(name: str) -> ModuleType:
-    """Import a file (`my_parts.py`) or a module (`my.parts`), once."""
-    module = from_file(Path(name)) if name.endswith(".py") else from_name(name)
+    """Import a file (`my_parts.py`) or a module (`my.parts`) with parts of one's own, once."""
+    module = from_file(Path(name)) if is_file(name) else from_name(name)
     _asked[module.__name__] = name
     return module
+
+
+def is_file(name: str) -> bool:
+    """Whether `--import` names a file, not a module."""
+    return name.endswith(".py")
 
 
 def from_file(path: Path) -> ModuleType:

@@ -23,7 +23,7 @@ from regard.config import nearest
 from regard.data.store import HEADER, Store
 from regard.data.tokenizers import Tokenizer
 from regard.errors import Error, check_guards, reading, reason
-from regard.extensions import missing
+from regard.extensions import is_file, missing
 
 FORMAT = 1  # of the run folder; raised when older readers could misread it
 
@@ -146,7 +146,7 @@ class Run:
         if away := missing(sections.get(NEEDS, {})):
             raise RunError(
                 f"{self.path} needs {' and '.join(away)}: add {' '.join(f'--import {one}' for one in away)}, "
-                "or import it in Python"
+                f"or import it in Python{'' if all(map(is_file, away)) else '; it may be in a package to install'}"
             )
 
     # Probes: looks at fixed sentences, `probes/step-N/0.look`, for the playback of a training.

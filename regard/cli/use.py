@@ -127,6 +127,18 @@ def search_of(changes: dict[str, Any], options: Options) -> dict[str, Any]:
     return asked
 
 
+def any_tool(purpose: str, options: Options) -> Any:
+    """The tool of a run of any task that makes results of lines."""
+    from regard import tasks
+    from regard.tasks.base import rounded
+    from regard.tasks.tool import Tool
+
+    tool = tasks.load(options.run)
+    if not isinstance(tool, Tool) or type(tool).results is Tool.results:
+        raise Error(f"{options.run}: a run of this task is used by a verb of its own; see regard --help")
+    return rounded(tool, options.int8)
+
+
 # --- what single verbs take -------------------------------------------------------------------------------------------
 
 
@@ -334,5 +346,18 @@ USES = (
         searches=True,
         scores="the score before each summary, and a tab",
         json="a JSON object a line: source, text, score, log_prob",
+    ),
+    Use(
+        "use",
+        "",
+        "what a trained run makes of texts, whatever it was trained for",
+        "Give each text, or each line of standard input, to a run of any task that reads lines, also one of your own; "
+        "the order is kept.",
+        '  regard use runs/reviews "A dull film."\n  regard use runs/mine --import my_task.py "A text." "Another."\n',
+        "reading",
+        "texts read",
+        scores="beside each result its score, and a tab",
+        json="a JSON object a line",
+        load=any_tool,
     ),
 )

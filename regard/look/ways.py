@@ -12,6 +12,7 @@ from regard.look.cell_way import follow_cells
 from regard.look.parts import Array, Logits, plain
 from regard.look.records import Way
 from regard.look.rollout import all_blocks
+from regard.look.slots import slot_layers
 from regard.look.subject import Subject
 from regard.models import TextLabeller
 from regard.models.recurrent import RecurrentModel

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from regard.data.given import several
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.parallel import side_by_side
 from regard.look.capture import look
@@ -49,6 +50,12 @@ class Tool:
         """What comes out for each input, in their order; a blank input has a blank result. `say` hears of inputs that
         were cut or split, `done` how many more are done."""
         raise TypeError(f"{type(self).__name__} makes no results of lines")
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        """What comes out for an input, or for each of several; a kind of tool that gives plain values says which."""
+        (inputs,) = given
+        found = self.results(list(inputs) if several(inputs) else [inputs], **options)
+        return found if several(inputs) else found[0]
 
     def in_order(
         self,
