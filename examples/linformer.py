@@ -53,8 +53,8 @@ class LinformerKernel(Kernel):
     def projected(self, x: Tensor, weight: Tensor, context: Context) -> Tensor:
         """(B, G, S, K) → (B, G, rank, K), by the places of the tokens; padding adds nothing."""
         places, keep = context.geometry.key_positions, self.real_keys(context)  # (S,) or (B, S); (B, S)
-        if context.geometry.reach > len(weight):
-            raise Error(f"{context.geometry.reach} tokens are more than the {len(weight)} that the kernel knows")
+        if x.shape[2] > len(weight):
+            raise Error(f"{x.shape[2]} tokens are more than the {len(weight)} that the kernel knows")
         chosen = weight[places] if keep is None else weight[places] * keep.unsqueeze(-1)  # (S, rank) or (B, S, rank)
         return (chosen if chosen.dim() == 2 else chosen.unsqueeze(1)).transpose(-1, -2) @ x
 
