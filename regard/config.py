@@ -102,6 +102,11 @@ class Part(Config):
             cls.family, cls.members = family, {}
             FAMILIES[family] = cls
         if kind is not None:
+            known = cls.members.get(kind)
+            if known is not None and place_of(known) != place_of(cls):
+                raise ConfigError(
+                    f"{place_of(cls)}: {cls.family} {kind!r} is there already, {place_of(known)}; call it otherwise"
+                )
             cls.kind = kind
             cls.members[kind] = cls
 
@@ -114,8 +119,16 @@ class Part(Config):
 FAMILIES: dict[str, type[Part]] = {}
 
 
+def place_of(cls: type) -> str:
+    """Where a class is defined."""
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
 def kinds(family: type[Part]) -> dict[str, type[Part]]:
     """The registered members of a family, or of a branch of one, by kind, in the order in which they were defined."""
+    for member in family.members.values():
+        if "__dataclass_params__" not in vars(member):
+            raise ConfigError(f"{place_of(member)} is no dataclass: write @dataclass(frozen=True) above it")
     return {kind: member for kind, member in family.members.items() if issubclass(member, family)}
 
 

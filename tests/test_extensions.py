@@ -124,6 +124,28 @@ def test_a_package_offers_parts_by_an_entry_point(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (
+            '@dataclass(frozen=True)\nclass Mine(NormConfig, kind="rms"):\n    pass',
+            "my_norms.Mine: norm 'rms' is there already, regard.nn.norms.RMSNorm; call it otherwise",
+        ),
+        (
+            'class Mine(NormConfig, kind="mine"):\n    scale: float = 1.0',
+            "my_norms.Mine is no dataclass: write @dataclass(frozen=True) above it",
+        ),
+    ],
+)
+def test_a_mistake_in_a_part_is_one_sentence(tmp_path: Path, part: str, message: str) -> None:
+    lines = ["from dataclasses import dataclass", "from regard.nn.norms import NormConfig", part]
+    (tmp_path / "my_norms.py").write_text("\n".join(lines))
+    found = regard("describe", "gpt2", "--norm", "rms", "--import", "my_norms.py", cwd=tmp_path)
+    assert found.returncode == 2, found.stderr
+    assert message in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     ("name", "message"),
     [
         ("nowhere.py", "--import nowhere.py: there is no such file"),
