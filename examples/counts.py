@@ -23,6 +23,7 @@ from regard.data.catalogue import DataSet, open_data
 from regard.data.examples import LabelledData
 from regard.data.files import DataError
 from regard.data.labelled import Labelled
+from regard.data.pairs import again
 from regard.results import Scores
 from regard.sides import Judgement, OneText, OutputSide
 from regard.tasks.judging.judge import Judge
@@ -95,6 +96,7 @@ class Counting(Judging, kind="count"):
 
     metrics: ClassVar[Mapping[str, bool]] = {"mean_error": False, "exact": True, "loss": False}
     source = OneText
+    judge = Judge
 
     train: LabelledData = LabelledData()
     valid: LabelledData = LabelledData()
@@ -105,20 +107,12 @@ class Counting(Judging, kind="count"):
     def outcome(self, folder: Any) -> Count:
         return Count()
 
-    def judge(self, model: Any, tokenizer: Any, outcome: Any) -> Judge[str]:
-        return Judge(model, self.reads(tokenizer), outcome)
 
-
-@dataclass(frozen=True)
-class FrenchWords:
-    """English sentences and how many words their French translations have. It can be iterated again and again."""
-
-    split: str
-    count: int | None
-
-    def __iter__(self) -> Iterator[Labelled]:
-        for pair in open_data("phrasebook", "en-fr", self.split, self.count):
-            yield Labelled(pair.source, str(len(pair.target.split())))
+@again
+def french_words(languages: str, split: str, count: int | None) -> Iterator[Labelled]:
+    """English sentences and how many words their French translations have."""
+    for pair in open_data("phrasebook", "en-fr", split, count):
+        yield Labelled(pair.source, str(len(pair.target.split())))
 
 
 DATA_SETS = (
@@ -127,7 +121,7 @@ DATA_SETS = (
         "English sentences and how many words the French ones have",
         languages=(),
         splits=("train", "valid", "test"),
-        forms={"labelled": lambda languages, split, count: FrenchWords(split, count)},
+        forms={"labelled": french_words},
     ),
 )
 PRESETS = (Preset("counter", get("classifier", width=64), "ours: a small classifier, with one number that comes out"),)
