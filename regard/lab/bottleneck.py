@@ -18,6 +18,7 @@ from regard.lab.comparison import (
     Comparison,
     about,
     bleu_by_group,
+    contest,
     enough,
     facts,
     left_out,
@@ -123,7 +124,7 @@ class Bottleneck(Translators, kind="bottleneck"):
         short, long = ({name: several[place] for name, several in scores.items()} for place in (first, last))
         able = enough(short, 2 * self.tolerance)
         comparison = Comparison(long, able)
-        changes = Contest({name: long[name] - short[name] for name in able}).together() if able else {}
+        changes = contest({name: long[name] - short[name] for name in able}).together() if able else {}
         verdicts = {
             name: fall(short[name].value, changes[name], self.tolerance) if name in able else "too low"
             for name in results

@@ -14,6 +14,8 @@ from regard.page.records import Point, Table
 
 UNEVEN_RATIO = 1.15  # slowest trial to quickest trial
 MIN_BLEU = 10.0  # a translator below this has learnt too little to be compared
+AT_ONCE = "those of differences and changes are so wide that all of them hold at once"
+QUESTIONS = 2  # that an experiment asks of its contestants; all its verdicts are right together
 
 
 def table(title: str, results: Results, header: Sequence[str], cells: Mapping[str, Sequence[str]]) -> Table:
@@ -61,6 +63,11 @@ def bleu_by_group(trials: Sequence[Result]) -> list[SeedScores]:
     return [Resampling(part.shape[1], seed=number)(bleu, part) for number, part in enumerate(parts)]
 
 
+def contest(scores: Mapping[str, SeedScores]) -> Contest:
+    """Contestants beside each other, with intervals that all verdicts of an experiment may rest on."""
+    return Contest(scores, questions=QUESTIONS)
+
+
 # --- what follows, in sentences ---------------------------------------------------------------------------------------
 
 
@@ -77,7 +84,7 @@ class Comparison:
 
     @cached_property
     def contest(self) -> Contest:
-        return Contest(self.scores)
+        return contest(self.scores)
 
     def ranked(self, what: str, higher: bool = True) -> list[str]:
         """Says who is best, by how much the others are worse, and for whom the difference is not decided."""
@@ -104,12 +111,11 @@ class Comparison:
             sentences = [
                 "There is one seed: this is said of these runs and not of the models, which another seed may rank "
                 "otherwise (--seeds 3 tells more).",
-                f"Intervals are of 95%, over {tested}.",
+                f"Intervals are of 95%, over {tested}; {AT_ONCE}.",
             ]
         else:
             sentences = [
-                f"Intervals are of 95%, over {tested} and {self.contest.seeds.max()} seeds; those of a verdict hold "
-                "for all contestants at once.",
+                f"Intervals are of 95%, over {tested} and {self.contest.seeds.max()} seeds; {AT_ONCE}.",
                 f"Seeds of one contestant scatter by {floor.seed_deviation:.1f} {unit} (standard deviation).",
             ]
         if len(self.scores) > 1:

@@ -129,7 +129,8 @@ def worth(comparison: Comparison) -> list[str]:
     """Which schemes are better than none, which are not told from it, which are worse."""
     if NONE not in comparison.scores or len(comparison.scores) < 2:
         return []
-    gaps = comparison.contest.against(NONE)
+    differences = comparison.contest.differences()  # as the ranking states them, so that a difference has one interval
+    gaps = {name: gap for (name, other), gap in differences.items() if other == NONE}
     said = {"higher": "better than", "not decided": "not told from", "lower": "worse than"}
     parts = []
     for found, words in said.items():

@@ -17,7 +17,7 @@ Numbers = np.ndarray[Any, Any]
 
 RESAMPLED = 1_000  # test sets that are drawn from the test sentences
 DRAWS = 10_000  # draws of the error of a mean: each resampled test set is met so many times with other seeds
-LEVEL = 0.95  # of all intervals
+LEVEL = 0.95  # of an interval by itself, and of all verdicts together
 ORDERS = 4  # of n-grams that BLEU counts
 
 
@@ -103,13 +103,15 @@ class Contest:
     contestant's variance, so the mean variance of all contestants counts, or its own where that is larger. Contestants
     are compared all at once: the largest of all errors, each in units of its own deviation, sets how wide the intervals
     are (Tukey's studentised range; Westfall and Young 1993), so that all verdicts of a question are right together with
-    a probability of `LEVEL`.
+    a probability of `LEVEL`; those of several `questions` together are, where each takes its share of the errors
+    (Bonferroni).
 
     With one seed of each only the test sentences are drawn: the intervals are those of these runs, not of the models.
     """
 
-    def __init__(self, scores: Mapping[str, SeedScores], seed: int = 0) -> None:
+    def __init__(self, scores: Mapping[str, SeedScores], seed: int = 0, questions: int = 1) -> None:
         self.scores = scores
+        self.level = 1 - (1 - LEVEL) / questions  # of the verdicts of one question
         self.seeds = np.array([len(one.seeds) for one in scores.values()])  # (K,)
         self.freedom = int((self.seeds - 1).sum())  # degrees of freedom of the variance of seeds
         errors = [one.resampled - one.resampled.mean() for one in scores.values()]
@@ -182,7 +184,7 @@ class Contest:
         values = contrasts @ np.array([one.value for one in self.scores.values()])
         deviations = self.deviations(contrasts)
         errors = np.abs(contrasts @ self.errors) / np.maximum(deviations, np.finfo(float).tiny)[:, None]
-        widths = np.quantile(errors.max(0), LEVEL) * deviations
+        widths = np.quantile(errors.max(0), self.level) * deviations
         return [Interval(float(v), float(v - w), float(v + w)) for v, w in zip(values, widths, strict=True)]
 
     def deviations(self, contrasts: Numbers) -> Numbers:
