@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from regard.decoding import Decoding
 from regard.look import Look, look, open_run
 from regard.tasks.writing.translation import load_translator
 from tests.browser.page import Page
+from tests.untrained import TEXT as TEXT_OF_WORDS
 from tests.untrained import write_classifier
 
 TEXT = "trois six un cinq"
@@ -22,6 +24,11 @@ FIRST, SECOND, DIFFERENCE = (
     ".pair > .card:nth-child(2) .matrix",
     ".difference .matrix",
 )
+BARS = """
+    return [...document.querySelectorAll(".boards > div:last-child li")].map((bar) =>
+        [Number.parseFloat(bar.querySelector(".bar i").style.width),
+            Number.parseFloat(bar.querySelector(".number").textContent)]);
+"""
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +160,18 @@ def test_what_weighs_words_shows_them_beside_what_has_maps(page: Page, runs: Pat
     ]
     assert "no attention" not in page.text("main")
     page.says("main", "weighs words one by one")
+
+
+def test_bars_of_two_classifiers_have_one_scale_even_where_their_shades_have_not(
+    page: Page, runs: Path, han: str
+) -> None:
+    """A share of all attention is as long in one card as in the other."""
+    write_classifier(runs / "flat", "classifier")
+    page.open(f"#/compare/{han}/flat?{urlencode({'text': TEXT_OF_WORDS})}")
+    page.says(".compared", "Bars have one scale. Shades do not")
+    bars = page.js(BARS)
+    shutil.rmtree(runs / "flat")
+    scales = [width / share for width, share in bars if share >= 5]  # shares are told in whole per cents
+    assert len(scales) > 3
+    assert max(scales) / min(scales) < 1.25
+    assert len({share for _, share in bars}) > 2

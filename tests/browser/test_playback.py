@@ -69,7 +69,7 @@ def test_the_scores_are_those_of_the_step(page: Page, runs: Path, saved: dict[in
     for step in (100, 200):
         page.until(lambda step=step: page.text(".player output") == str(step))
         shown = dict(zip(page.texts(".scores dt"), page.texts(".scores dd"), strict=True))
-        assert float(shown["bleu"]) == pytest.approx(bleu[step], rel=0.01)
+        assert float(shown["BLEU"]) == pytest.approx(bleu[step], rel=0.01)
         page.press(Keys.ARROW_RIGHT)
 
 

@@ -42,6 +42,28 @@ def test_words_stand_above_their_tags_beside_attention_or_a_sentence(page: Page,
     assert bool(page.all(".matrix")) == bool(seen.layers)
 
 
+def test_the_ground_behind_a_tag_is_darker_where_it_is_surer_and_its_letters_stay_readable(
+    page: Page, runs: Path
+) -> None:
+    seen = look(open_run(runs / "lstm"), TEXT)
+    page.open(f"#/run/lstm/translate?{ASKED}")
+    page.one(".tagged")
+    read = """
+        const light = (colour) => { const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+        return [...document.querySelectorAll(".tag-name")].map((one) => {
+            const { backgroundColor, color, opacity } = getComputedStyle(one);
+            return [light(backgroundColor), light(color), Number(opacity)];
+        });
+    """
+    grounds, inks, opacities = np.array(page.js(read)).T
+    assert (opacities == 1).all()
+    assert (grounds - inks > 100).all()
+    surest_first = np.argsort([-one.probability for one in seen.marks or []], kind="stable")
+    assert (np.diff(grounds[surest_first]) >= -1).all()
+    assert grounds.max() - grounds.min() > 1
+
+
 def test_a_tagger_without_attention_is_a_page_on_disk(page: Page, runs: Path, tmp_path: Path) -> None:
     seen = look(open_run(runs / "lstm"), TEXT)
     (tmp_path / "page.html").write_text(page_of(seen), encoding="utf-8")

@@ -8,7 +8,7 @@ import { debounce, h } from "regard/dom.js";
 import { drawMasks } from "regard/masked.js";
 import { shareScale } from "regard/matrix_scale.js";
 import { mapPanel } from "regard/panel.js";
-import { figure, signed } from "regard/text.js";
+import { figure, metricName, signed } from "regard/text.js";
 import { examplesOf, grow, typed, writing } from "regard/translate.js";
 import { choice, field, newest, percent, readable, statusLine } from "regard/views.js";
 import { bars } from "regard/way_pictures.js";
@@ -200,7 +200,7 @@ function sureness(look) {
 function validation({ metrics }) {
   return Object.entries(metrics ?? {})
     .filter(([name, value]) => name !== "loss" && Number.isFinite(value))
-    .map(([name, value]) => [`${name}, validation`, figure(value)]);
+    .map(([name, value]) => [`${metricName(name)}, validation`, figure(value)]);
 }
 
 function nextTokens({ predictions }) {

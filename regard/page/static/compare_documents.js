@@ -7,11 +7,13 @@ import { percent } from "regard/views.js";
 
 export function drawDocuments(looks, names) {
   const alike = looks.every((look) => look.has(SENTENCES) === looks[0].has(SENTENCES));
-  const scale = alike ? scaleOf(looks) : null; // words of weighed sentences are shaded by another quantity
+  const both = scaleOf(looks);
+  // Bars are shares of all attention in either; words of weighed sentences are shaded by another quantity.
+  const scales = looks.map((look) => (alike ? both : { ...scaleOf([look]), listed: both.listed }));
   const cards = looks.map((look, i) =>
-    h("div", { class: "card" }, h("h3", {}, names[i]), drawDocument(look, scale ?? scaleOf([look]))));
+    h("div", { class: "card" }, h("h3", {}, names[i]), drawDocument(look, scales[i])));
   const told = alike ? "Both texts have one scale of shades and bars."
-    : "Shades differ in scale: one of the two weighs sentences, and its words within them.";
+    : "Bars have one scale. Shades do not: one of the two weighs sentences, and its words within them.";
   const shift = drawShift(looks, names);
   const title = "Who attends to which word more";
   return [h("div", { class: "pair" }, cards), h("p", { class: "hint" }, told),

@@ -1,5 +1,6 @@
 // What a model says of the words of a text: the tag of each, or which of them answer a question.
 
+import { wash } from "regard/colours.js";
 import { h } from "regard/dom.js";
 import { percent } from "regard/views.js";
 
@@ -33,14 +34,14 @@ function answered({ sides: { text } }, { first, last, label, probability, text: 
   ];
 }
 
-// Each word above its tag; the less sure, the paler.
+// Each word above its tag; the surer, the darker the ground behind the tag. Its letters stay as dark as they are.
 function tagged({ marks }) {
   const words = marks.map(({ text, label, probability }) => {
-    const name = h("span", { class: "tag-name", style: { opacity: 0.4 + 0.6 * probability } }, label);
+    const name = h("span", { class: "tag-name", style: { background: wash(probability) } }, label);
     return h("span", { class: "tagged", title: percent(probability) }, h("span", {}, text), " ", name);
   });
   return [
     h("h2", {}, "What it says of each word"), h("p", { class: "marked-text" }, words),
-    h("p", { class: "hint" }, "Point at a word for the probability of its tag."),
+    h("p", { class: "hint" }, "The darker behind a tag, the surer it is. Point at a word for the probability."),
   ];
 }

@@ -4,7 +4,7 @@ import { getJson } from "regard/api.js";
 import { drawCurves } from "regard/curves.js";
 import { h } from "regard/dom.js";
 import { drawMatrix } from "regard/matrix.js";
-import { figure } from "regard/text.js";
+import { figure, metricName } from "regard/text.js";
 import { goldCells, mapsOf, mergeWords } from "regard/words.js";
 
 // The matrix; while its words stay the same only its colours change, so nothing flickers and the pointer
@@ -60,7 +60,7 @@ export function drawScores() {
     const now = validations.findLast(({ step }) => step <= at);
     const names = Object.keys(now?.metrics ?? {});
     figures.replaceChildren(...names.map((name) =>
-      h("div", {}, h("dt", {}, name), h("dd", {}, figure(now.metrics[name])))));
+      h("div", {}, h("dt", {}, metricName(name)), h("dd", {}, figure(now.metrics[name])))));
     hint.textContent = validations.length ? "Before the first validation." : "No validation was recorded.";
     hint.hidden = Boolean(now);
     const lines = curvesOf(validations, now);
@@ -87,7 +87,7 @@ function curvesOf(validations, now) {
   const names = Object.keys(validations.at(-1)?.metrics ?? {});
   const shown = names.find((name) => name !== "loss") ?? names[0];
   if (!shown) return [];
-  const whole = { name: shown, points: validations.map(({ step, metrics }) => [step, metrics[shown]]) };
+  const whole = { name: metricName(shown), points: validations.map(({ step, metrics }) => [step, metrics[shown]]) };
   const here = now && { name: `step ${figure(now.step)}`, points: [[now.step, now.metrics[shown]]] };
   return here ? [whole, here] : [whole];
 }

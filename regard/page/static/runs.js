@@ -2,7 +2,7 @@
 
 import { getJson, wait, wasLeft } from "regard/api.js";
 import { h } from "regard/dom.js";
-import { ago, figure } from "regard/text.js";
+import { ago, figure, metricName } from "regard/text.js";
 
 const EVERY = 2000; // milliseconds between two questions while something trains
 
@@ -69,10 +69,6 @@ function metricOf({ metrics = {} }) {
     "div", { class: "metric" }, h("b", {}, figure(metrics[name])),
     h("span", { class: "soft" }, metricName(name)),
   );
-}
-
-export function metricName(name) {
-  return { bleu: "BLEU", chrf: "chrF", mrr: "MRR", recall_at_1: "recall@1" }[name] ?? name.replaceAll("_", " ");
 }
 
 function progressOf({ step, max_steps: most }) {

@@ -5,13 +5,14 @@
 // each with ?key=value&… behind it.
 //
 // Which views a run has, it says itself: `views` of /api/runs/NAME. A view module exports
-// `async function show(place, {run, view, runs, params, signal, keep})`:
+// `async function show(place, {run, view, runs, params, signal, keep, relink})`:
 //   run     what /api/runs/NAME says of the run; null where the view is not about one run
 //   view    its record {name, title, draws, takes}, of which `takes` are the texts that it is about
 //   runs    all entries of /api/runs, newest first
 //   params  URLSearchParams of what follows "?" in the address; for compare also "a" and "b", names of runs
 //   signal  aborts when the person leaves
 //   keep    keep({text: "…", layer: null}) writes into the address what one would share; draws nothing
+//   relink  relink(run) draws the links anew, of a run that has other views by now
 
 import { AGAIN, getJson, isAway, wait, wasLeft } from "regard/api.js";
 import { onTheme, setTheme, theme } from "regard/colours.js";
@@ -80,7 +81,7 @@ async function open(moved) {
     if (run) address.name ??= views[0].name;
     drawLinks(runs, run, address);
     const shownView = views.find(({ name }) => name === address.name);
-    if (!shownView) throw new Error(ABSENT[address.name] ?? `There is no view named ${address.name}.`);
+    if (!shownView) throw new Error(whyAbsent(address.name, run));
     document.title = [shownView.title, run?.name, "regard"].filter(Boolean).join(" · ");
     const { show } = await DRAWN[shownView.draws]();
     if (signal.aborted) return;
@@ -90,7 +91,8 @@ async function open(moved) {
       view.focus({ preventScroll: true });
       window.scrollTo(0, 0);
     }
-    await show(place, { run, view: shownView, runs, params: address.params, signal, keep });
+    const relink = (now) => drawLinks(runs, now, address);
+    await show(place, { run, view: shownView, runs, params: address.params, signal, keep, relink });
   } catch (error) {
     if (wasLeft(error) || signal.aborted) return;
     if (!links.childElementCount) drawLinks([], null, address);
@@ -109,7 +111,14 @@ async function openedRun(runs, name, signal) {
   return getJson(`/api/runs/${encodeURIComponent(name)}`, signal);
 }
 
-// Why a run has no view of this name, where others have one.
+// Why a run has no view of this name.
+function whyAbsent(name, run) {
+  const early = run && run.status !== "finished" && !run.views.some(({ takes }) => takes?.length);
+  if (name in ABSENT && early) return `${run.name} cannot be looked at before its first validation.`;
+  return ABSENT[name] ?? `There is no view named ${name}.`;
+}
+
+// Where others have one.
 const ABSENT = {
   translate: "This model cannot be looked at yet.",
   heads: "This model has no attention, so there are no heads to show.",

@@ -37,6 +37,11 @@ export function duration(seconds) {
   return `${(seconds / 3600).toFixed(1)} h`;
 }
 
+// A metric as people write it.
+export function metricName(name) {
+  return { bleu: "BLEU", chrf: "chrF", mrr: "MRR", recall_at_1: "recall@1" }[name] ?? name.replaceAll("_", " ");
+}
+
 // What happened between two texts, word by word: [{word, kind: "same" | "gone" | "new"}], by longest common
 // words.
 export function differences(before, after) {

@@ -4,18 +4,18 @@
 import { getJson, isGone, wait, wasLeft } from "regard/api.js";
 import { drawCurves } from "regard/curves.js";
 import { h } from "regard/dom.js";
-import { metricName, statusTag } from "regard/runs.js";
-import { differences, duration, figure } from "regard/text.js";
+import { statusTag } from "regard/runs.js";
+import { differences, duration, figure, metricName } from "regard/text.js";
 
 const EVERY = 2000;
 const ERRORS = /loss|error|perplexity/; // metrics of which less is better share no axis with scores
 
-export async function show(place, { run, signal }) {
+export async function show(place, { run, signal, relink }) {
   const address = `/api/runs/${encodeURIComponent(run.name)}`;
   const about = await getJson(address, signal);
   const page = layOut(place, about);
   const story = { steps: [], validations: [], end: null };
-  let next = 0;
+  let [next, linked] = [0, run.views.length];
   for (;;) {
     try {
       const before = next;
@@ -26,6 +26,10 @@ export async function show(place, { run, signal }) {
       page.problem.textContent = "";
       const now = await getJson(address, signal);
       page.state.replaceChildren(statusTag(now.status));
+      if (now.views.length !== linked) {
+        linked = now.views.length; // the first weights can be looked at
+        relink(now);
+      }
       if (now.status !== "training") await wait(4 * EVERY, signal); // it may be resumed
     } catch (error) {
       if (wasLeft(error) || signal.aborted) return;

@@ -34,7 +34,7 @@ export async function show(place, { run, params, signal, keep }) {
     onBack: (name) => switchHeads(toggled(state.without, name, false)),
   });
   const written = h("div", { class: "written" }, field("Translation", target), back);
-  const lead = `${run.name}: type on the left, or change the translation and see the weights follow.`;
+  const lead = `${run.name}: type a sentence, or change its translation, and see the weights follow.`;
   place.append(
     h("header", {}, h("h1", {}, "Translate"), h("p", { class: "lead" }, lead)),
     h("div", { class: "pair" }, field("Sentence", source), written), status.node, view, tree);
