@@ -74,7 +74,8 @@ def detailed(studio: Studio, run: str, config: dict[str, Any], shape: Outline) -
     path, steps = folder / "metrics.jsonl", playback.steps(folder)
     end = newest(path) if path.is_file() else Newest()
     samples = [] if end.validation is None else end.validation.get("samples")
-    views = list(shape.views)
+    usable = (folder / "model.safetensors").is_file()  # from the first validation on
+    views = list(shape.views) if usable else []
     if steps:
         views.append(View("playback", "Playback", "playback"))
     views.append(View("training", "Training", "training"))

@@ -150,6 +150,32 @@ def test_curves_and_samples_move_while_a_run_trains(page: Page, record: Record) 
     assert page.texts(".sample ins") == ["six"]
 
 
+def test_a_word_without_an_end_never_widens_the_page(page: Page, record: Record) -> None:
+    """Models that have learnt little repeat themselves without a space."""
+    page.resize(400, 800)
+    sample = {"source": "un deux", "output": "s" * 200, "reference": "one two"}
+    record(30, metrics={"loss": 0.5}, samples=[sample])
+    page.open("#/run/live/training")
+    page.says(".sample", "sss")
+    inside, outside = page.js("const d = document.documentElement; return [d.scrollWidth, d.clientWidth]")
+    assert inside <= outside
+
+
+def test_views_are_linked_as_soon_as_there_are_weights(page: Page, record: Record, runs: Path) -> None:
+    page.open("#/run/live/training")
+    page.one(".curve polyline")
+    assert page.texts(".links [data-view]") == ["Training"]
+    for file in ("tokenizer.json", "model.safetensors"):
+        shutil.copy(runs / "good" / file, runs / "live")
+    page.until(lambda: page.texts(".links [data-view]") == ["Translate", "Heads", "A prompt’s way", "Training"])
+
+
+def test_a_run_without_weights_says_when_it_can_be_looked_at(page: Page, record: Record) -> None:
+    for view in ("translate", "heads", "way", "playback"):
+        page.open(f"#/run/live/{view}")
+        page.says("[role=alert]", "live cannot be looked at before its first validation.")
+
+
 def test_the_curve_tells_its_values(page: Page, ask: Ask) -> None:
     page.open("#/run/good/training")
     page.one(".curve polyline")
