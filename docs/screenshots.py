@@ -86,7 +86,7 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     with studio(options.runs) as address, tempfile.TemporaryDirectory() as folder:
         run, other = choose_runs(address)
-        readers = list(reading_shots(get(address, "runs")["runs"]))
+        readers = list(reading_shots(finished(address)))
         head = telling_head(address, run["name"])
         page = look_page(options.runs / run["name"], Path(folder))
         with browser(Path(folder)) as driver:
@@ -124,17 +124,18 @@ def shots(run: dict[str, Any], other: dict[str, Any] | None, head: Head, page: s
 def reading_shots(runs: list[dict[str, Any]]) -> Iterator[Shot]:
     """Of runs that only read: masked words, a pair, one text in two classifiers."""
 
-    def newest(**wanted: Any) -> str | None:
-        usable = (run for run in runs if run["status"] == "finished")
-        return next((run["name"] for run in usable if all(run[key] == value for key, value in wanted.items())), None)
+    def newest(task: str, heads: bool | None = None) -> str | None:
+        """The newest run of a task: with heads to see, or without, or whichever it is."""
+        usable = (run for run in runs if run["task"] == task and heads in (None, has_view(run, "heads")))
+        return next((run["name"] for run in usable), None)
 
-    if filler := newest(task="mlm"):
+    if filler := newest("mlm"):
         place = urlencode({"text": MASKED, "mask": HIDDEN})
         yield Shot("masked", f"#/run/{filler}/translate?{place}", ".masks .bar", highest=1800)
-    if judge := newest(task="pair", heads=True):
+    if judge := newest("pair", heads=True):
         place = urlencode({"text": PAIR[0], "second": PAIR[1]})
         yield Shot("pair", f"#/run/{judge}/translate?{place}", ".start-head", highest=2300)
-    layered, encoder = newest(task="classify", heads=False), newest(task="classify", heads=True)
+    layered, encoder = newest("classify", heads=False), newest("classify", heads=True)
     if layered and encoder:
         yield Shot("documents", f"#/compare/{layered}/{encoder}?{urlencode({'text': REVIEW})}", ".documents .word")
 
@@ -160,10 +161,19 @@ def get(address: str, path: str) -> Any:
         return json.load(answer)
 
 
+def finished(address: str) -> list[dict[str, Any]]:
+    """What the studio says of each finished run, the newest first."""
+    named = [run["name"] for run in get(address, "runs")["runs"] if run["status"] == "finished"]
+    return [get(address, f"runs/{name}") for name in named]
+
+
+def has_view(run: dict[str, Any], name: str) -> bool:
+    return any(view["name"] == name for view in run["views"])
+
+
 def choose_runs(address: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The translator to show, and another to compare it with."""
-    named = [run["name"] for run in get(address, "runs")["runs"] if run["family"] == "encoder-decoder"]
-    usable = [run for run in (get(address, f"runs/{name}") for name in named) if run["status"] == "finished"]
+    usable = [run for run in finished(address) if run["family"] == "encoder-decoder"]
     if not usable:
         sys.exit("there is no finished translator among these runs; `regard demo` trains one")
     usable.sort(key=lambda run: not run["playback"])
