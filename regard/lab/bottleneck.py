@@ -31,7 +31,7 @@ from regard.lab.experiment import ExperimentResult, Results
 from regard.lab.lengths import Group, by_length, evenly
 from regard.lab.sizes import matched, parameters
 from regard.lab.translators import Translators
-from regard.metrics.statistics import Contest, Interval, compared, fall
+from regard.metrics.statistics import PERCENT, Contest, Interval, compared, fall
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau, Fixed, ReaderConfig
 from regard.nn.attention.kernel import KernelConfig
@@ -145,7 +145,8 @@ class Bottleneck(Translators, kind="bottleneck"):
             *uneven(results),
         ]
         by_group = [
-            Contest({name: several[place] for name, several in scores.items()}).alone() for place in range(len(groups))
+            Contest({name: several[place] for name, several in scores.items()}).alone(PERCENT)
+            for place in range(len(groups))
         ]
         bleu = {name: [one[name] for one in by_group] for name in results}
         header = [*(group["name"] + ("" if group["trained"] else "*") for group in groups), "change"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from regard.lab.experiment import Result, Results
-from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores, bleu, compared
+from regard.metrics.statistics import PERCENT, Contest, Interval, Resampling, SeedScores, bleu, compared
 from regard.page.records import Point, Table
 
 UNEVEN_RATIO = 1.15  # slowest trial to quickest trial
@@ -95,7 +95,9 @@ class Comparison:
         told = {name: f"{name} ({gaps[name, best].signed()})" for name in others}
         alike = [name for name in others if compared(gaps[name, best]) == "not decided"]
         worse = [name for name in others if name not in alike]
-        parts = [f"the {'highest' if higher else 'lowest'} {what} is that of {best}: {self.contest.alone()[best]}."]
+        parts = [
+            f"the {'highest' if higher else 'lowest'} {what} is that of {best}: {self.contest.alone(PERCENT)[best]}."
+        ]
         if worse:
             parts.append(f"It is {'lower' if higher else 'higher'} with {listed([told[name] for name in worse])}.")
         if alike:

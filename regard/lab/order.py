@@ -27,7 +27,7 @@ from regard.lab.experiment import ExperimentResult, Results
 from regard.lab.lengths import Group
 from regard.lab.sizes import all_matched
 from regard.lab.translators import Translators
-from regard.metrics.statistics import Contest, compared
+from regard.metrics.statistics import PERCENT, Contest, compared
 from regard.models import EncoderDecoder, ModelConfig
 from regard.nn.positions import (
     ALiBi,
@@ -109,7 +109,7 @@ class OrderOfWords(Translators, kind="order"):
             *comparison.sureness("BLEU", f"{self.sentences} sentences of each kind"),
             *uneven(results),
         ]
-        inside, outside = Contest(within).alone(), Contest(beyond).alone()
+        inside, outside = Contest(within).alone(PERCENT), Contest(beyond).alone(PERCENT)
         changes = Contest({name: beyond[name] - within[name] for name in results}).alone()
         title = "BLEU of a Transformer by its positions, within and beyond the trained lengths"
         cells = {name: [str(inside[name]), str(outside[name]), changes[name].signed()] for name in results}

@@ -17,7 +17,7 @@ from regard.lab.comparison import Comparison, bleu_by_group, enough, facts, left
 from regard.lab.experiment import ExperimentResult, Result, Results
 from regard.lab.sizes import all_matched
 from regard.lab.translators import Translators
-from regard.metrics.statistics import Contest, Interval, Resampling, SeedScores, error_rate
+from regard.metrics.statistics import PERCENT, Contest, Interval, Resampling, SeedScores, error_rate
 from regard.models import ModelConfig, Recurrent
 from regard.models.recurrent import Bahdanau
 from regard.nn.attention import KernelConfig
@@ -90,7 +90,7 @@ class AttentionScores(Translators, kind="scores"):
             *comparison.sureness("BLEU", f"{len(next(iter(results.values()))[0]['counts'])} sentences"),
             *uneven(results),
         ]
-        of_bleu, of_errors = Contest(bleu).alone(), Contest(errors).alone() if errors else {}
+        of_bleu, of_errors = Contest(bleu).alone(PERCENT), Contest(errors).alone(PERCENT) if errors else {}
         cells = {name: [f"{paces[name]:.0f}", str(of_bleu[name]), str(of_errors.get(name, "–"))] for name in results}
         header = ("ms a step", "BLEU", "alignment error %")
         panels = [Card("BLEU", dots(of_bleu, "BLEU"))]

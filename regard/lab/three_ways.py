@@ -23,7 +23,7 @@ from regard.lab.experiment import Experiment, ExperimentResult, Result, Results,
 from regard.lab.measuring import alone, chain, kept_bytes, reach, timed
 from regard.lab.pace import clock
 from regard.lab.recall import Learning, Recall, RecallLearner, ranges, recalled
-from regard.metrics.statistics import Contest, Interval, fall
+from regard.metrics.statistics import PERCENT, Contest, Interval, fall
 from regard.models import Decoder
 from regard.nn.attention import MixerConfig, MultiHead
 from regard.nn.feedforward import MLP
@@ -165,7 +165,7 @@ class ThreeWays(Experiment, kind="three-ways"):
             for name in scores
         }
         by_distance = [
-            Contest({name: several[place] for name, several in scores.items()}).alone()
+            Contest({name: several[place] for name, several in scores.items()}).alone(PERCENT)
             for place in range(len(self.distances))
         ]
         drawn = {name: [one[name] for one in by_distance] for name in scores}

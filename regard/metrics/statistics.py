@@ -18,6 +18,7 @@ Numbers = np.ndarray[Any, Any]
 RESAMPLED = 1_000  # test sets that are drawn from the test sentences
 DRAWS = 10_000  # draws of the error of a mean: each resampled test set is met so many times with other seeds
 LEVEL = 0.95  # of an interval by itself, and of all verdicts together
+PERCENT = (0.0, 100.0)  # the scale of BLEU, of error rates and of accuracies
 ORDERS = 4  # of n-grams that BLEU counts
 
 
@@ -146,11 +147,11 @@ class Contest:
         found: Numbers = drawn + np.sqrt(self.seed_variance / self.seeds)[:, None] * spread * normal
         return found
 
-    def alone(self) -> dict[str, Interval]:
-        """Each contestant by itself, as a table states it."""
+    def alone(self, scale: tuple[float, float] = (-np.inf, np.inf)) -> dict[str, Interval]:
+        """Each contestant by itself, as a table states it; nothing lies beyond the ends of its scale."""
         ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
         return {
-            name: Interval(one.value, *(float(one.value + end) for end in np.quantile(errors, ends)))
+            name: Interval(one.value, *np.clip(one.value + np.quantile(errors, ends), *scale).tolist())
             for (name, one), errors in zip(self.scores.items(), self.errors, strict=True)
         }
 

@@ -66,6 +66,16 @@ def test_the_best_score_is_named_with_those_that_cannot_be_told_from_it() -> Non
     assert [panel.title for panel in outcome.panels] == ["BLEU", "Alignment error", "Time of a training step"]
 
 
+def test_no_interval_leaves_the_scale_of_what_it_is_about() -> None:
+    outcome = AttentionScores().outcome(
+        {"dot": [result(0.05, 1), result(0.3, 0)], "general": [result(0.9, 10), result(0.2, 10, seed=1)]}
+    )
+    for one in outcome.values["contestants"].values():
+        for quantity in ("bleu", "alignment_error"):
+            found = one[quantity]
+            assert 0 <= found["low"] <= found["value"] <= found["high"] <= 100
+
+
 def test_one_seed_allows_no_verdict_about_models() -> None:
     outcome = AttentionScores(seeds=1).outcome({"dot": [result(0.9, 7)], "general": [result(0.6, 9, seed=1)]})
     bleu, error, _, sure = outcome.conclusions
