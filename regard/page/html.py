@@ -130,12 +130,13 @@ def _(numbers: Numbers) -> str:
 def _(table: Table) -> str:
     if not table.rows:
         return markup(Prose(table.empty)) if table.empty else ""
-    title = f"<h3>{escape(table.title)}</h3>" if table.title else ""
-    head = "".join(f'<th dir="auto">{escape(cell)}</th>' for cell in table.header)
+    title = f'<h3 dir="auto">{escape(table.title)}</h3>' if table.title else ""
+    names = "".join(f'<th dir="auto">{escape(cell)}</th>' for cell in table.header)
+    head = f"<tr>{names}</tr>" if any(table.header) else ""
     body = "".join(
         "<tr>" + "".join(f'<td dir="auto">{escape(cell)}</td>' for cell in row) + "</tr>" for row in table.rows
     )
-    return f'<div class="card">{title}<table><tr>{head}</tr>{body}</table></div>'
+    return f'<div class="card">{title}<table>{head}{body}</table></div>'
 
 
 @markup.register

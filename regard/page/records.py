@@ -61,7 +61,7 @@ class Numbers(Element):
 
 @dataclass(frozen=True)
 class Table(Element):
-    """Rows of text under the names of their columns. Without rows it says `empty`, or is left out."""
+    """Rows of text under the names of their columns, if any. Without rows it says `empty`, or is left out."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]

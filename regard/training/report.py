@@ -98,7 +98,7 @@ def samples(validations: Sequence[Record]) -> list[Table]:
     for number, sample in enumerate(steps[-1]["samples"]):
         rows = [[f"step {record['step']:,}", record["samples"][number]["output"]] for record in steps]
         rows.append(["reference", sample["reference"]])
-        tables.append(Table([sample["source"], ""], rows))
+        tables.append(Table(["", ""], rows, sample["source"]))
     return tables
 
 

@@ -107,6 +107,21 @@ def test_bars_stand_in_proportion() -> None:
     assert abs(high - 2 * low) < 0.2
 
 
+def test_every_map_has_the_same_scale_however_thin_its_weights_are() -> None:
+    """As a report says of the maps that stand side by side in it."""
+    shades = []
+    for weights in ([[0.1, 0.2]], [[0.9, 0.1]]):
+        root = ET.fromstring(html([WordMatrix(["a"], ["b", "c"], weights, [], "map")]))
+        shades.append([float(cell.attrib["fill-opacity"]) for cell in root.iter("rect")])
+    assert shades == [[0.1, 0.2], [0.9, 0.1]]
+
+
+def test_a_table_without_names_of_columns_has_no_row_for_them() -> None:
+    root = ET.fromstring(html([Table(["", ""], [["step 1", "une"]], "one")]))
+    assert [row[0].tag for row in root.iter("tr")] == ["td"]
+    assert (root[0].tag, root[0].text) == ("h3", "one")
+
+
 def test_nothing_to_draw_draws_nothing() -> None:
     empty: list[Element] = [LineChart([Series("a", [])], "x", "y"), BarChart([], "x", "y"), Table(["a"], [])]
     assert html(empty) == ""

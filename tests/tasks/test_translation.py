@@ -72,6 +72,7 @@ def test_the_report_tells_each_sentence_its_own_alignment_error(tmp_path: Path) 
     assert isinstance(told, Prose)
     assert isinstance(cards, Cards)
     assert f"{whole:.2f}" in told.text
+    assert "In every map the full shade is a weight of 1." in told.text
     reading = Reading(findings["alignment"]["layer"], findings["alignment"]["shift"])
     pairs = {pair.source: pair for pair in task.fitting_a_slide()}
     assert len(cards.cards) == len(pairs)

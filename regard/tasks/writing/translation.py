@@ -99,7 +99,7 @@ class TranslationTask(TextToTextTask):
         if chosen is None:
             return []
         reading, error = Reading(chosen["layer"], chosen["shift"]), chosen["error_rate"]
-        told = f"Read from {reading.layer}."
+        told = f"Read from {reading.layer}. In every map the full shade is a weight of 1."
         if error is not None:
             told += f" Alignment error rate of the validation sentences together: {error:.2f}. Gold links are outlined."
         shown = self.fitting_a_slide()
