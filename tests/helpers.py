@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 import torch
@@ -185,3 +187,10 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
     if isinstance(model, EncoderModel) and model.pool is not None:
         loss = loss + model.pooled(model.encode(*inputs)).square().mean()
     return loss
+
+
+def newest_samples(run: Path) -> list[dict[str, str]]:
+    """Of the last validation of a run."""
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    samples: list[dict[str, str]] = [line for line in lines if line["event"] == "validation"][-1]["samples"]
+    return samples

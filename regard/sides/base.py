@@ -87,6 +87,11 @@ class InputSide(ABC, Generic[V]):
         """On a line of a table, each text cut after so many letters."""
         return " | ".join(shortened(text, letters) for text in self.texts(value))
 
+    def parts(self, value: V) -> dict[str, str]:
+        """The texts of a value where it has two, each by itself: the studio's boxes begin with those of a sample."""
+        texts = self.texts(value)
+        return dict(zip(("first", "second"), texts, strict=True)) if len(texts) > 1 else {}
+
     def record(self, value: V) -> dict[str, str]:
         return dict(zip(self.names, self.texts(value), strict=True))
 

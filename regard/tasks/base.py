@@ -157,9 +157,10 @@ class Validation:
     samples: list[dict[str, str]] = field(default_factory=list)
 
 
-def sample(source: str, output: str, reference: str) -> dict[str, str]:
-    """The record of a sample: what went in, what came out, and what is right."""
-    return {"source": source, "output": output, "reference": reference}
+def sample(source: str, output: str, reference: str, **beside: str) -> dict[str, str]:
+    """The record of a sample: what went in, what came out, and what is right; `beside` it what went in, as a person
+    would type it, where a line does not tell."""
+    return {"source": source, "output": output, "reference": reference, **beside}
 
 
 C = TypeVar("C", bound=TaskConfig)

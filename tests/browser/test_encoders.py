@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -49,6 +50,19 @@ def address(runs: Path) -> Iterator[str]:
 def fits(page: Page) -> None:
     inside, outside = page.js("const d = document.documentElement; return [d.scrollWidth, d.clientWidth]")
     assert inside <= outside
+
+
+def test_a_pair_begins_with_a_sample_of_its_validation(page: Page, runs: Path) -> None:
+    sample = {"source": " | ".join(PAIR), "output": "no", "reference": "yes", "first": PAIR[0], "second": PAIR[1]}
+    lines = [
+        {"event": "validation", "step": 1, "metrics": {"loss": 1.0}, "samples": [sample]},
+        {"event": "end", "step": 1, "reason": "all steps done"},
+    ]
+    (runs / "pair" / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    page.open("#/run/pair/translate")
+    page.one(".verdicts .name")
+    assert (page.value("First text"), page.value("Second text")) == PAIR
+    (runs / "pair" / "metrics.jsonl").unlink()
 
 
 def test_one_text_of_a_pair_looking_at_the_other_is_singled_out(page: Page, runs: Path) -> None:

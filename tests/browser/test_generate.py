@@ -110,3 +110,15 @@ def test_the_whole_of_a_large_map_is_a_canvas_that_tells_the_same_numbers(page: 
     value = float(page.text(".matrix .told").rsplit(": ", 1)[1])
     assert value == pytest.approx(seen[row + 1, column + 1], abs=0.0051)
     assert len(page.texts(".matrix text.word.lit")) == 2
+
+
+def test_it_begins_with_a_prompt_of_its_validation_as_a_person_would_give_it(page: Page, runs: Path) -> None:
+    sample = {"source": " a fox⏎ and", "output": " b", "reference": " c", "prompt": "a fox\nand"}
+    lines = [
+        {"event": "validation", "step": 1, "metrics": {"loss": 1.0}, "samples": [sample]},
+        {"event": "end", "step": 1, "reason": "all steps done"},
+    ]
+    (runs / "decoder" / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    page.open("#/run/decoder/translate")
+    page.until(lambda: page.value("Prompt") == "a fox\nand")
+    (runs / "decoder" / "metrics.jsonl").unlink()

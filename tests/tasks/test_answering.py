@@ -25,7 +25,7 @@ from regard.tasks.answering.answerer import read_windows, windows
 from regard.tasks.answering.task import span_in
 from regard.zoo import get
 from tests.conftest import Say, answer
-from tests.helpers import built
+from tests.helpers import built, newest_samples
 from tests.toy import perform
 
 PLACES = ("rome", "paris", "oslo", "lima", "cairo")
@@ -57,6 +57,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ["train", "answer", "--train", files[0], "--valid", files[1], "--run", str(folder / "run"), *model, *steps]
     perform(*words)
     return folder
+
+
+def test_a_sample_has_question_and_text_by_themselves_for_the_boxes_of_the_studio(home: Path) -> None:
+    known = (home / "valid.json").read_text()
+    for sample in newest_samples(home / "run"):
+        assert sample["first"] == sample["source"]
+        assert json.dumps(sample["second"])[1:-1] in known
+        assert sample["reference"] == "(none)" or sample["reference"] in sample["second"]
 
 
 def test_it_answers_and_knows_when_not_to(home: Path, regard: Say) -> None:

@@ -23,7 +23,7 @@ from regard.tasks.language.generator import Generator, chosen_drawing
 from regard.tasks.language.scoring import as_written, measure, sliding
 from regard.tasks.language.task import LanguageModelling
 from tests.conftest import Say, answer
-from tests.helpers import built, decoder
+from tests.helpers import built, decoder, newest_samples
 from tests.toy import losses, perform
 from tests.writers import write_writer
 
@@ -98,6 +98,15 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_losses(
     halved.write_config(config)
     resume(halved)
     assert losses(halved)[-1] == losses(whole)[-1]
+
+
+@every_run
+def test_a_sample_has_its_prompt_as_it_stands_in_the_text(home: Path, runs: dict[str, Path], preset: str) -> None:
+    """Not with the signs that a line of a table needs."""
+    text, samples = (home / "valid.txt").read_text(), newest_samples(runs[preset])
+    assert samples
+    assert all(sample["prompt"] in text for sample in samples)
+    assert any("\n" in sample["prompt"] for sample in samples)
 
 
 @every_run

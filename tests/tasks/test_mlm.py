@@ -51,6 +51,18 @@ def test_hidden_words_are_found_from_those_around_them(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("run", ["bert", "roberta"])
+def test_samples_are_of_whole_words_where_there_are_any(folder: Path, run: str) -> None:
+    """Whoever reads "gre [MASK] ##io" or half a word at either end could not type it."""
+    known = {word.lower() for word in (folder / "held.txt").read_text().replace(".", " . ").split()}
+    lines = [json.loads(line) for line in (folder / run / "metrics.jsonl").read_text().splitlines()]
+    samples = [one for line in lines if line["event"] == "validation" for one in line["samples"]]
+    assert samples
+    for sample in samples:
+        shown = sample["source"].replace("[MASK]", f" {sample['reference']} ").replace(".", " . ").lower()
+        assert set(shown.split()) <= known, sample
+
+
+@pytest.mark.parametrize("run", ["bert", "roberta"])
 def test_it_is_scored_on_any_text(folder: Path, regard: Say, run: str) -> None:
     result = answer(regard, "evaluate", folder / run, "--data", folder / "held.txt")
     last = json.loads((folder / run / "metrics.jsonl").read_text().splitlines()[-2])["metrics"]

@@ -21,6 +21,7 @@ from regard.metrics.correlation import matthews, pearson, ranks, spearman
 from regard.sides.two_texts import cut_to
 from regard.tasks.judging.pairing import Pairing
 from tests.conftest import Say, answer
+from tests.helpers import newest_samples
 from tests.toy import perform
 
 ANSWERS = {"yes": "agree", "no": "differ"}
@@ -65,6 +66,16 @@ def test_it_is_scored(home: Path, regard: Say) -> None:
     assert result["spearman"] > 0.8  # ties of the right scores are broken at random
     assert "Pearson" in regard("evaluate", home / "scores", "--data", home / "scores.valid.tsv")[1]
     assert "Matthews" in regard("evaluate", home / "labels", "--data", home / "labels.valid.tsv")[1]
+
+
+@pytest.mark.parametrize("name", ["labels", "scores"])
+def test_a_sample_has_both_texts_by_themselves_for_the_boxes_of_the_studio(home: Path, name: str) -> None:
+    known = [line.split("\t")[:2] for line in (home / f"{name}.valid.tsv").read_text().splitlines()]
+    samples = newest_samples(home / name)
+    assert samples
+    for sample in samples:
+        assert [sample["first"], sample["second"]] in known
+        assert sample["source"] == f"{sample['first']} | {sample['second']}"
 
 
 def test_the_report_shows_what_was_taken_for_what_and_the_largest_errors(home: Path) -> None:

@@ -21,6 +21,7 @@ from regard.tasks.vectors.nearness import match_loss, nearness, order_loss, righ
 from regard.training.session import resume
 from tests.conftest import Say, answer
 from tests.documents import DOES, QUICK, TINY, write_texts
+from tests.helpers import newest_samples
 from tests.toy import losses, perform
 
 MODEL = "--width 32 --layers 1 --heads 2 --hidden 64 --dropout 0 --weight-dropout 0 --pieces 80".split()
@@ -68,6 +69,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ["pretrain", "mlm", "--train", str(folder / "text.txt"), "--run", str(folder / "bert"), *TINY, *QUICK]
     perform(*words, "--max-steps", "20", "--validate-every", "20")
     return folder
+
+
+@pytest.mark.parametrize("name", ["scored", "together"])
+def test_a_sample_has_both_texts_by_themselves_for_the_boxes_of_the_studio(home: Path, name: str) -> None:
+    known = [line.split("\t")[:2] for line in (home / f"{name}.valid.tsv").read_text().splitlines()]
+    samples = newest_samples(home / name)
+    assert samples
+    assert all([sample["first"], sample["second"]] in known for sample in samples)
 
 
 def command(home: Path, data: str, run: Path, *more: str) -> list[str]:

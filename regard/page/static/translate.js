@@ -16,7 +16,7 @@ const NOTHING = "(nothing)"; // shown for an empty translation
 // reads two.
 export function examplesOf({ samples: [sample = {}] }) {
   const { first, second, source, prompt, text } = sample;
-  return [first ?? source ?? prompt ?? text ?? "", second ?? ""];
+  return [first ?? prompt ?? source ?? text ?? "", second ?? ""];
 }
 
 export async function show(place, { run, params, signal, keep }) {

@@ -135,7 +135,13 @@ class AnsweringTask(Task[Answering]):
     def validate(self, model: Model) -> Validation:
         found = self.found(model)
         samples = [
-            sample(one.question, text or "(none)", "; ".join(right_of(one)) or "(none)")
+            sample(
+                one.question,
+                text or "(none)",
+                "; ".join(right_of(one)) or "(none)",
+                first=one.question,
+                second=one.context,
+            )
             for one, text in zip(self.valid[:SAMPLES], found, strict=False)
         ]
         scores = judged_answers(found, [right_of(one) for one in self.valid])

@@ -197,6 +197,7 @@ class JudgingTask(Task[Judging]):
                 self.source.shown(self.values[i], SAMPLE_CHARACTERS),
                 self.outcome.said(verdicts[i]),
                 self.outcome.right(self.valid[i]),
+                **self.source.parts(self.values[i]),
             )
             for i in self.shown
         ]

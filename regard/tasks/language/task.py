@@ -166,7 +166,12 @@ class LanguageTask(Task[LanguageModelling]):
         read, _ = shifted(np.pad(prompts, ((0, 0), (0, 1))), self.tokenizer.start, next(model.parameters()).device)
         found = complete(cast(TextWriter, model), read, None, DRAWING, self.tokenizer.end)
         return [
-            sample(self.line(passage[:given]), self.line(best[0].tokens), self.line(passage[given:]))
+            sample(
+                self.line(passage[:given]),
+                self.line(best[0].tokens),
+                self.line(passage[given:]),
+                prompt=self.tokenizer.decode(list(passage[:given])).lstrip(),  # as a person can give it
+            )
             for passage, best in zip(passages, found, strict=True)
         ]
 

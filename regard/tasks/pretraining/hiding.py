@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
@@ -29,6 +30,7 @@ from regard.results import Figures, Scores
 from regard.tasks.base import Evaluation, Say, Task, TokenTask, Validation, sample
 from regard.tasks.plain_text import text_stores
 from regard.tasks.pretraining.filling import MaskFiller
+from regard.tasks.pretraining.masking import glue
 from regard.tasks.pretraining.passages import InMemory, Row, Rows, sentences
 
 SEED = 1  # of what is hidden where it is measured: the same at every step and in every run
@@ -111,17 +113,37 @@ class HidingReader(ABC, Generic[E]):
         metrics = {"loss": mean, "perplexity": math.exp(min(mean, 700)), "accuracy": right / max(words, 1)}
         return {**metrics, **({"next_sentence": matched / len(chosen)} if paired else {})}, samples[:SAMPLES]
 
+    @cached_property
+    def glue(self) -> tuple[Tensor, Tensor]:
+        """Which tokens go on with the word before them, and behind which a word may go on."""
+        return glue(self.tokenizer)
+
+    def goes_on(self, tokens: Tensor) -> list[bool]:
+        """(T + 1,): whether each token goes on with the word of the token before it; none does behind the last."""
+        begins, ends = self.glue
+        row = tokens.cpu()
+        return [False, *(begins[row[1:]] & ends[row[:-1]]).tolist(), False]
+
     def samples(self, part: Hidden, found: Tensor) -> list[dict[str, str]]:
-        """Of each row the first place that was asked for, with some words around it."""
-        seen: dict[int, dict[str, str]] = {}
+        """Of each row the first place that hides a word, or else a part of one, with some whole words around it."""
+        whole = part.tokens.clone()
+        whole[part.places[:, 0], part.places[:, 1]] = part.targets
+        seen: dict[int, tuple[bool, dict[str, str]]] = {}
         for (row, place), best, right in zip(part.places.tolist(), found.tolist(), part.targets.tolist(), strict=True):
-            line = part.tokens[row]
-            if row not in seen and self.shows(line[place]):
-                before, after = line[max(place - TOKENS_AROUND, 0) : place], line[place + 1 : place + 1 + TOKENS_AROUND]
-                shown = f"{self.tokenizer.decode(before.tolist())} {self.sign} {self.tokenizer.decode(after.tolist())}"
-                words = (self.tokenizer.token(token).strip() for token in (best, right))
-                seen[row] = sample(" ".join(shown.split()), *words)
-        return list(seen.values())
+            line, goes_on = part.tokens[row], self.goes_on(whole[row])
+            word = not (goes_on[place] or goes_on[place + 1])
+            if not self.shows(line[place]) or (row in seen and (seen[row][0] or not word)):
+                continue
+            first, end = max(place - TOKENS_AROUND, 0), min(place + 1 + TOKENS_AROUND, len(line))
+            while goes_on[first] and first < place:  # the context begins and ends with whole words
+                first += 1
+            while goes_on[end] and end > place + 1:
+                end -= 1
+            before, after = line[first:place].tolist(), line[place + 1 : end].tolist()
+            shown = f"{self.tokenizer.decode(before)} {self.sign} {self.tokenizer.decode(after)}"
+            words = (self.tokenizer.token(token).strip() for token in (best, right))
+            seen[row] = word, sample(" ".join(shown.split()), *words)
+        return [one for _, one in seen.values()]
 
 
 @dataclass(frozen=True)

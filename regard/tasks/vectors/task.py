@@ -192,8 +192,8 @@ class RelatingTask(Task[Relating]):
     # --- judging ---
 
     def validate(self, model: Model) -> Validation:
-        found = nearness(self.tool(model), self.valid)
-        samples = [sample(*self.told(found, i)) for i in range(min(SAMPLES, len(self.valid)))]
+        found, shown = nearness(self.tool(model), self.valid), range(min(SAMPLES, len(self.valid)))
+        samples = [sample(*self.told(found, i), first=self.valid[i].first, second=self.valid[i].second) for i in shown]
         return Validation({**found.figures(), "loss": self.valid_loss(found)}, samples)
 
     def valid_loss(self, found: Nearness) -> float:
