@@ -258,3 +258,13 @@ def test_alternatives_of_another_sentence_do_not_stay(page: Page) -> None:
     page.says(".status.wrong", "10000 characters")
     assert not page.one(".tree").is_displayed()
     assert "422" in " ".join(page.complaints())
+
+
+def test_an_alternative_without_a_space_stays_inside_its_card(page: Page) -> None:
+    """Models that have learnt little repeat themselves without one."""
+    page.resize(400, 800)
+    page.open("#/run/good/translate?text=un+deux")
+    page.one(".alternative")
+    page.js("document.querySelector('.alternative').textContent = 's'.repeat(200)")
+    right = "return document.querySelector(arguments[0]).getBoundingClientRect().right"
+    assert page.js(right, ".alternative") <= page.js(right, ".alternatives-list")

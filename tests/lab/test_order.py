@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,14 @@ def test_schemes_are_told_from_none_and_from_each_other() -> None:
     assert "not told from that of no positions with fraction (" in not_told
     assert "worse than that of no positions with order number (-" in worse
     assert outcome.values["contestants"]["sinusoidal"]["change"]["high"] < 0
+
+
+def test_a_scheme_that_learnt_too_little_is_in_no_verdict() -> None:
+    seeds = {"none": (0.5, 0.4), "rotary": (0.9, 0.8), "fraction": (0.02, 0.9)}
+    results = {name: [result(*qualities, seed=one) for one in range(3)] for name, qualities in seeds.items()}
+    told = [one for one in OrderOfWords().outcome(results).conclusions if "fraction" in one.lower()]
+    assert len(told) == 1
+    assert re.match(r"Fraction \(\d\.\d BLEU\) learnt too little to be compared\.$", told[0])
 
 
 def test_test_sentences_beyond_are_longer_than_those_within(tmp_path: Path) -> None:

@@ -129,6 +129,9 @@ def test_falling_and_holding_follow_from_the_answers() -> None:
     )
     verdicts = {name: one["verdict"] for name, one in outcome.values["recall"].items()}
     assert verdicts == {RECURRENCE: "falls", CONVOLUTION: "too low", ATTENTION: "holds"}
+    recall = [sentence for sentence in outcome.conclusions if "recall" in sentence or "too little" in sentence]
+    assert [CONVOLUTION in sentence.lower() for sentence in recall] == [False, False, False, True]
+    assert "learnt too little" in recall[-1]
     assert outcome.values["layers"][KEPT]["time_power"] == pytest.approx(1.0)
     assert outcome.values["layers"][KEPT]["memory_power"] == pytest.approx(2.0)
     assert any("recall: recurrence falls with distance: -70.0" in sentence for sentence in outcome.conclusions)
