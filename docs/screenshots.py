@@ -173,7 +173,7 @@ def has_view(run: dict[str, Any], name: str) -> bool:
 
 def choose_runs(address: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The translator to show, and another to compare it with."""
-    usable = [run for run in finished(address) if run["family"] == "encoder-decoder"]
+    usable = [run for run in finished(address) if run["model"] == "encoder-decoder"]
     if not usable:
         sys.exit("there is no finished translator among these runs; `regard demo` trains one")
     usable.sort(key=lambda run: not run["playback"])
