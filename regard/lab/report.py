@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from regard.checkpoint import write_text
-from regard.config import leaves, to_dict, to_json
+from regard.config import leaves, needs, to_dict, to_json
 from regard.lab.experiment import Experiment, ExperimentResult
 from regard.page.chart import sheet
 from regard.page.html import html, page
@@ -34,11 +34,12 @@ def aligned(one: Table) -> str:
 
 
 def command(experiment: Experiment) -> str:
-    """What runs the same experiment: its budget, its seeds, and whatever is not as usual."""
+    """What runs the same experiment: its budget, its seeds, what is not as usual, and where parts of it come from."""
     usual, chosen = (leaves(to_dict(one)) for one in (type(experiment)(), experiment))
     told = {name: value for name, value in chosen.items() if name in ("budget", "seeds") or value != usual.get(name)}
     words = [f"--{name.replace('_', '-')} {shlex.quote(written(value))}" for name, value in told.items()]
-    return " ".join([f"regard lab {experiment.kind}", *words])
+    brought = [f"--import {shlex.quote(asked)}" for asked in needs(experiment).values()]
+    return " ".join([f"regard lab {experiment.kind}", *brought, *words])
 
 
 def written(value: object) -> str:

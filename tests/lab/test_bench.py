@@ -94,7 +94,7 @@ def test_results_figure_and_report_are_written(tmp_path: Path) -> None:
     assert figure.tag == "{http://www.w3.org/2000/svg}svg"
     page = (tmp_path / "report.html").read_text()
     assert "it was counted &amp; told" in page
-    assert "regard lab counting --budget 10.0 --seeds 1<" in page
+    assert f"regard lab counting --import {__name__} --budget 10.0 --seeds 1<" in page  # it is none of ours
     assert "Values" in text(outcome)
 
 
