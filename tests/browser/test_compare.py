@@ -87,6 +87,20 @@ def test_the_difference_is_the_first_minus_the_second(page: Page, looks: list[Lo
     assert drawn.rows == drawn.columns == [*TEXT.split(), "</s>"]
 
 
+def test_what_is_said_of_the_difference_stands_beside_it_and_its_buttons_below(page: Page) -> None:
+    page.open(f"{HERE}&layer=encoder.0.self&head=1")
+    page.one(".difference .save")
+    box = "const { left, right, top, bottom } = document.querySelector(arguments[0]).getBoundingClientRect();"
+    places = [
+        page.js(f"{box} return [left, right, top, bottom]", one)
+        for one in (DIFFERENCE, ".difference .save", ".difference > div:last-child")
+    ]
+    matrix, buttons, told = places
+    assert buttons[2] >= matrix[3]
+    assert buttons[1] <= told[0]
+    assert told[2] < matrix[3]
+
+
 def test_the_second_follows_the_first_to_another_layer(page: Page, looks: list[Look]) -> None:
     page.open(HERE)
     page.one(SECOND)

@@ -35,7 +35,7 @@ export function drawDifference(a, b) {
   });
   const left = one.rows.length + other.rows.length - 2 * rows.length;
   const share = percent(moved(rows, columns, weights));
-  return h("div", { class: "difference" }, matrix, h("div", {},
+  return h("div", { class: "difference" }, h("div", {}, matrix), h("div", {},
     h("p", {}, `Orange: ${a.name} looks there more. Blue: ${b.name} does.`),
     h("p", {}, `On average ${share} of a row’s attention goes to other places.`),
     left > 0 && h("p", {}, `Left out: ${left} ${words ? "words" : "tokens"} that only one of them has.`)));
