@@ -153,8 +153,9 @@ def test_curves_and_samples_move_while_a_run_trains(page: Page, record: Record) 
 def test_a_word_without_an_end_never_widens_the_page(page: Page, record: Record) -> None:
     """Models that have learnt little repeat themselves without a space."""
     page.resize(400, 800)
-    sample = {"source": "un deux", "output": "s" * 200, "reference": "one two"}
-    record(30, metrics={"loss": 0.5}, samples=[sample])
+    samples = [{"source": "un", "output": "s" * 200, "reference": "one"}]
+    samples += [{"source": "u" * 200, "output": "s", "reference": "one"}]
+    record(30, metrics={"loss": 0.5}, samples=samples)
     page.open("#/run/live/training")
     page.says(".sample", "sss")
     inside, outside = page.js("const d = document.documentElement; return [d.scrollWidth, d.clientWidth]")
