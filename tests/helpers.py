@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import torch
 import torch.nn.functional as F
@@ -24,21 +24,30 @@ from regard.models import (
     LabellerConfig,
     Model,
     ModelConfig,
+    RecurrentEncoder,
     SourceWriter,
     TextLabeller,
     TokenLabeller,
     Turing,
     TwoStreamModel,
 )
-from regard.nn.attention import KernelConfig, MultiHead
+from regard.nn.attention import Banded, KernelConfig, MixerConfig, MultiHead
 from regard.nn.call.context import Context
 from regard.nn.call.gathering import gathering
 from regard.nn.call.masks import Mask
+from regard.nn.dropout import Dropout
+from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.feedforward import MLP, Activation, FeedForwardConfig, Gate, Gated
+from regard.nn.heads import HeadConfig
 from regard.nn.losses import words_loss
-from regard.nn.positions import Learned, PositionConfig, Sinusoidal
-from regard.nn.residual import PreNorm
-from regard.nn.stacks import Block, Stack, StackConfig
+from regard.nn.mixers import Convolution, Recurrence
+from regard.nn.norms import LayerNorm, NormConfig
+from regard.nn.pooling import LastToken, PoolConfig
+from regard.nn.positions import HeadDims, Learned, Position, PositionConfig, Sinusoidal
+from regard.nn.residual import PreNorm, ResidualConfig
+from regard.nn.stacks import Block, BlockConfig, Stack, StackConfig
+
+M = TypeVar("M", bound=nn.Module)
 
 VOCABULARY = 40
 WIDTH = 32
@@ -57,11 +66,6 @@ POSITIONS: list[PositionConfig] = [
     regard.nn.positions.Relative(distance=3, keys=False),
     regard.nn.positions.Buckets(buckets=8, distance=20),
 ]
-KERNELS: list[KernelConfig] = [kind() for kind in kinds(KernelConfig).values()]  # type: ignore[misc]
-FEEDFORWARDS: list[FeedForwardConfig] = [
-    *(MLP(hidden=24, activation=name) for name in get_args(Activation)),
-    *(Gated(hidden=24, gate=name) for name in get_args(Gate)),
-]
 SMALL_OTHERS = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "width": WIDTH, "hidden": 40}
 SMALL_OTHERS |= {"slots": 6, "slot_width": 5, "filters": 8}
 
@@ -79,6 +83,46 @@ def sizes_in(config: Config) -> set[str]:
     return own.union(*(sizes_in(value) for value in listed if isinstance(value, Config)))
 
 
+def tiny(part: Part) -> Any:
+    """The same part with small sizes, those of them that it has."""
+    given = sizes_in(part)
+    return change(part, {name: size for name, size in {"layers": 3, "heads": 4, "hidden": 24}.items() if name in given})
+
+
+def registered(family: type[Part], *variants: Part) -> list[Any]:
+    """One of every kind of a family, whoever registered it, and variants of them."""
+    return list(dict.fromkeys([*(tiny(kind()) for kind in kinds(family).values()), *variants]))
+
+
+def can_be_causal(kernel: KernelConfig) -> bool:
+    return kernel.build(HeadDims(WIDTH, 4, 4, 8, 8), Position(), 0.0).causal
+
+
+KERNELS: list[KernelConfig] = registered(KernelConfig)
+CAUSAL_KERNELS = [kernel for kernel in KERNELS if can_be_causal(kernel)]
+FEEDFORWARDS: list[FeedForwardConfig] = registered(
+    FeedForwardConfig,
+    *(MLP(hidden=24, activation=name) for name in get_args(Activation)),
+    *(Gated(hidden=24, gate=name) for name in get_args(Gate)),
+)
+NORMS: list[NormConfig] = registered(NormConfig, LayerNorm(bias=False))
+WIRINGS: list[ResidualConfig] = registered(ResidualConfig)
+MIXERS: list[MixerConfig] = registered(
+    MixerConfig,
+    *(MultiHead(heads=4, kv_heads=2, key_norm=norm) for norm in NORMS),
+    Banded(heads=4, reach=2),
+    Convolution(taps=5),
+    Recurrence(cell="lstm"),
+)
+HEADS: list[HeadConfig] = registered(HeadConfig)
+HEADS += [replace(head, tied=not head.tied) for head in HEADS if hasattr(head, "tied")]  # type: ignore[call-arg]
+EMBEDDINGS: list[EmbeddingConfig] = registered(
+    EmbeddingConfig, TokenEmbedding(scaled=True), TokenEmbedding(segments=2, norm=LayerNorm())
+)
+BLOCKS: list[BlockConfig] = registered(BlockConfig)
+POOLS: list[PoolConfig] = registered(PoolConfig, LastToken(dense=True))
+
+
 def small(config: ModelConfig) -> ModelConfig:
     sizes = SMALL if has_stacks(config) else SMALL_OTHERS
     given = sizes_in(config)
@@ -87,6 +131,21 @@ def small(config: ModelConfig) -> ModelConfig:
     return change(config, {name: size for name, size in (sizes | own).items() if name in given})
 
 
+NEEDED: dict[str, dict[str, Any]] = {
+    "few-shot": {"reader": RecurrentEncoder(vocabulary=VOCABULARY)},
+    "tagger": {"reader": RecurrentEncoder(vocabulary=VOCABULARY)},
+}
+
+
+def default(kind: type[ModelConfig]) -> ModelConfig:
+    """A small model of a kind, with what must be given."""
+    known = {"vocabulary": VOCABULARY} if "vocabulary" in fields_of(kind) else {}
+    return small(kind(**known, **NEEDED.get(kind.kind, {})))
+
+
+MODELS: dict[str, ModelConfig] = {
+    name: default(cast("type[ModelConfig]", kind)) for name, kind in kinds(ModelConfig).items()
+}
 PRESETS: dict[str, ModelConfig] = {name: small(preset.config) for name, preset in regard.zoo.presets().items()}
 
 
@@ -118,6 +177,18 @@ def encoder_decoder(**block: Any) -> EncoderDecoder:
     )
 
 
+def placed(part: Part, causal: bool = True) -> Decoder | Encoder:
+    """A small model with a part of a block, a stack, an embedding or a head in its place: one that writes, or one that
+    reads a text whole."""
+    make = decoder if causal else encoder
+    if part.family in ("head", "embedding"):
+        return replace(make(), **{part.family: part})  # type: ignore[arg-type]
+    if part.family in ("block", "stack"):
+        stack = part if isinstance(part, StackConfig) else Stack(2, cast(BlockConfig, part), Learned(length=64))
+        return replace(make(), **{"decoder" if causal else "encoder": stack})  # type: ignore[arg-type]
+    return make(**{"attention" if part.family == "mixer" else part.family: part})
+
+
 def small_block(**block: Any) -> Block:
     heads = MultiHead(heads=4, kv_heads=block.pop("kv_heads", None), kernel=block.pop("kernel", MultiHead().kernel))
     block.setdefault("residual", PreNorm())
@@ -144,6 +215,16 @@ def built(config: ModelConfig) -> Model:
     model = config.build()
     randomise(model)
     return model.eval()
+
+
+def still(model: M) -> M:
+    """Without dropout, for a comparison of two passes in training."""
+    for layer in model.modules():
+        if isinstance(layer, Dropout):
+            layer.rate = 0.0
+        elif isinstance(layer, nn.RNNBase):
+            layer.dropout = 0.0
+    return model
 
 
 def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tensor, ...]:

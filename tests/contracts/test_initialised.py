@@ -15,7 +15,7 @@ from torch import Tensor, nn
 import regard
 import regard.lab.experiment
 import regard.training.session
-from regard.config import FAMILIES, Config, Part, kinds
+from regard.config import FAMILIES, Config, kinds
 from regard.fast import quicken
 from regard.fast.products import pack
 from regard.models import Classifier, Encoder, FewShot, ModelConfig, RecurrentEncoder, Tagger
@@ -27,7 +27,7 @@ from regard.nn.linear import Linear, VectorTable
 from regard.nn.norms import LayerNorm
 from regard.nn.positions import HeadDims, Position
 from regard.nn.stacks import Block, Stack
-from tests.helpers import PRESETS, VOCABULARY, built, feature_inputs, label, small
+from tests.helpers import PRESETS, VOCABULARY, built, default, feature_inputs, label, small
 
 WIDTH, HEADS = 16, 2
 DIMS = HeadDims(WIDTH, HEADS, HEADS, WIDTH // HEADS, WIDTH // HEADS)
@@ -61,24 +61,10 @@ BUILDERS: dict[str, Callable[[Any], nn.Module]] = {
     "reader": lambda part: part.build(Sizes(WIDTH, WIDTH, 2 * WIDTH)),
 }
 NO_MODULES = {"init", "task", "average", "optimiser", "schedule", "experiment"}
-NEEDED: dict[str, dict[str, Any]] = {
-    "few-shot": {"reader": RecurrentEncoder(vocabulary=VOCABULARY)},
-    "tagger": {"reader": RecurrentEncoder(vocabulary=VOCABULARY)},
-}
-
-
-def default(family: str, kind: type[Part]) -> Part:
-    if family != "model":
-        return kind()
-    needed: dict[str, Any] = NEEDED.get(kind.kind, {})
-    known = {"vocabulary": VOCABULARY} if "vocabulary" in kind.__dataclass_fields__ else {}  # type: ignore[attr-defined]
-    model = kind(**known, **needed)
-    assert isinstance(model, ModelConfig)
-    return small(model)
-
-
 PARTS: list[tuple[str, Config]] = [
-    (family, default(family, kind)) for family in BUILDERS for kind in kinds(FAMILIES[family]).values()
+    (family, default(kind) if family == "model" else kind())  # type: ignore[arg-type]
+    for family in BUILDERS
+    for kind in kinds(FAMILIES[family]).values()
 ]
 PARTS += [
     ("position", regard.nn.positions.TransformerXL(segments=True)),

@@ -1,6 +1,8 @@
-"""Every kernel, with full and shared heads, keeps the same promises."""
+"""Every kernel, with full and shared heads, keeps the same promises; one that cannot keep the future out says so."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 import torch
@@ -15,7 +17,21 @@ from regard.nn.call.masks import Mask, real_tokens
 from regard.nn.positions import HeadDims, Learned, Position, PositionConfig, Sinusoidal
 from regard.nn.stacks import Stack
 from tests.contracts.promises import future_cannot_leak, gradients_reach, steps_equal_the_pass
-from tests.helpers import KERNELS, POSITIONS, VOCABULARY, WIDTH, built, decoder, encoder, label, small_block, tokens
+from tests.helpers import (
+    CAUSAL_KERNELS,
+    KERNELS,
+    POSITIONS,
+    VOCABULARY,
+    WIDTH,
+    built,
+    can_be_causal,
+    decoder,
+    encoder,
+    label,
+    placed,
+    small_block,
+    tokens,
+)
 
 B, H, T, K = 3, 4, 6, 8
 KEEP = real_tokens(torch.tensor([6, 3, 5]), T)
@@ -30,6 +46,12 @@ MASKS = {
 }
 
 every_kernel = pytest.mark.parametrize("config", KERNELS, ids=label)
+every_causal_kernel = pytest.mark.parametrize("config", CAUSAL_KERNELS, ids=label)
+every_mask = pytest.mark.parametrize(
+    ("config", "mask"),
+    [(config, name) for config in KERNELS for name, mask in MASKS.items() if can_be_causal(config) or not mask.causal],
+    ids=lambda x: x if isinstance(x, str) else label(x),
+)
 every_position = pytest.mark.parametrize("scheme", POSITIONS, ids=label)
 
 
@@ -39,7 +61,7 @@ def dims(groups: int = H, causal: bool = True) -> HeadDims:
 
 def known(config: KernelConfig) -> Kernel:
     """One that says what it can: whether it is causal, and whether it attends to slots."""
-    return config.build(dims(), Position(), dropout=0.0)
+    return config.build(dims(causal=can_be_causal(config)), Position(), dropout=0.0)
 
 
 def obeyed(config: KernelConfig, mask: Mask) -> bool:
@@ -66,8 +88,8 @@ def columns(module: Kernel, weights: Tensor) -> int:
     return weights.shape[-1] if module.slots else T
 
 
-def kernel(config: KernelConfig, groups: int = H, position: Position | None = None) -> Kernel:
-    module = config.build(dims(groups), position or Position(), dropout=0.0)
+def kernel(config: KernelConfig, groups: int = H, position: Position | None = None, dropout: float = 0.0) -> Kernel:
+    module = config.build(dims(groups, can_be_causal(config)), position or Position(), dropout)
     for parameter in module.parameters():
         torch.nn.init.normal_(parameter)
     return module.eval()
@@ -81,9 +103,17 @@ def context(mask: Mask) -> Context:
     return Context.whole(torch.empty(B, T), mask)
 
 
-@every_kernel
+def arrow(config: KernelConfig) -> Mask:
+    """The mask of a text that is written, or of one that is read whole."""
+    return Mask(causal=can_be_causal(config))
+
+
+def mix(module: Kernel, q: Tensor, k: Tensor, v: Tensor, call: Context) -> Tensor:
+    return module.mix(q, *module.ready(k, v, call), call)
+
+
+@every_mask
 @pytest.mark.parametrize("groups", [H, 2, 1])
-@pytest.mark.parametrize("mask", MASKS)
 def test_combined_weights_equal_the_mix(config: KernelConfig, groups: int, mask: str) -> None:
     if not obeyed(config, MASKS[mask]):
         pytest.skip(f"no {config.kind} kernel can keep this mask")
@@ -103,16 +133,15 @@ def test_combined_weights_equal_the_mix(config: KernelConfig, groups: int, mask:
 def test_combined_weights_equal_the_mix_for_every_position(
     config: KernelConfig, scheme: PositionConfig, mask: str
 ) -> None:
-    position = scheme.build(dims())
+    position = scheme.build(dims(causal=can_be_causal(config)))
     if known(config).slots and (type(position).bias is not Position.bias or position.values is not None):
         with pytest.raises(ConfigError, match="attends to slots"):
             encoder(kernel=config, position=scheme).build()
         return
-    if not obeyed(config, MASKS[mask]):
-        pytest.skip(f"no {config.kind} kernel can keep this mask")
     for parameter in position.parameters():
         torch.nn.init.normal_(parameter)
-    module, call = kernel(config, position=position), context(MASKS[mask])
+    call = context(Mask() if mask == "none" else replace(arrow(config), keys=KEEP))
+    module = kernel(config, position=position)
     q, k, v = position.place(*inputs(), call)
     k, v = module.ready(k, v, call)
     mixed = module.mix(q, k, v, call)
@@ -141,13 +170,53 @@ def test_a_row_that_sees_nothing_gives_zeros_and_no_nan(config: KernelConfig) ->
     assert q.grad[:, :, 2].eq(0).all()
 
 
+class Preferring(Position):
+    """A bias that leaves each query one key: the first query the last, and so on."""
+
+    def bias(self, q: Tensor, scale: float, context: Context) -> Tensor:
+        return -1e4 * (1 - torch.eye(T).flip(0)[None, None])
+
+
 @every_kernel
+@pytest.mark.parametrize("groups", [H, 2])
+def test_position_bias_decides_where_a_query_looks(config: KernelConfig, groups: int) -> None:
+    module, (q, k, v), call = kernel(config, groups, Preferring()), inputs(groups), context(Mask())
+    torch.testing.assert_close(mix(module, q, k, v, call), v.repeat_interleave(H // groups, 1).flip(2))
+
+
+@every_kernel
+def test_weights_are_dropped_in_training_and_only_then(config: KernelConfig) -> None:
+    """Values that are all one mix to the sum of the weights: of as many as are left, each of them twice."""
+    module, (q, k, _), call = kernel(config, dropout=0.5), inputs(), context(arrow(config))
+    ones = torch.ones(B, H, T, K)
+    torch.testing.assert_close(mix(module, q, k, ones, call), ones)
+    module.train()
+    sums = torch.stack([mix(module, q, k, ones, call) for _ in range(500)])
+    torch.testing.assert_close(sums, sums[..., :1].expand_as(sums))  # a weight falls for all values of its key
+    assert (sums - 1).abs().amax(0).min() > 0.1
+    assert sums.mean().item() == pytest.approx(1, abs=0.03)
+
+
+@every_kernel
+@pytest.mark.parametrize("training", [False, True])
+def test_a_row_in_a_batch_gives_what_it_gives_alone(config: KernelConfig, training: bool) -> None:
+    module, (q, k, v), call = kernel(config).train(training), inputs(), context(Mask(keys=KEEP))
+    together = mix(module, q, k, v, call)
+    for row in range(B):
+        one = slice(row, row + 1)
+        alone = Context.whole(torch.empty(1, T), Mask(keys=KEEP[one]))
+        torch.testing.assert_close(mix(module, q[one], k[one], v[one], alone), together[one], rtol=1e-4, atol=1e-5)
+
+
+@every_causal_kernel
 def test_the_future_cannot_leak(config: KernelConfig) -> None:
-    if not known(config).causal:
-        with pytest.raises(ConfigError, match="cannot be causal"):
-            decoder(kernel=config).build()
-        return
-    future_cannot_leak(built(decoder(kernel=config)), tokens(2, T))
+    future_cannot_leak(built(placed(config)), tokens(2, T))
+
+
+@pytest.mark.parametrize("config", [config for config in KERNELS if not can_be_causal(config)], ids=label)
+def test_a_kernel_that_cannot_keep_the_future_out_is_refused_where_that_matters(config: KernelConfig) -> None:
+    with pytest.raises(regard.Error, match="cannot be causal"):
+        placed(config).build()
 
 
 @every_kernel
@@ -162,7 +231,7 @@ def test_padding_never_changes_an_output(config: KernelConfig, side: str) -> Non
     torch.testing.assert_close(padded[keep], expected[0], rtol=1e-4, atol=1e-5)
 
 
-@every_kernel
+@every_causal_kernel
 @pytest.mark.parametrize("kv_heads", [None, 2, 1])
 def test_cached_steps_equal_the_full_pass(config: KernelConfig, kv_heads: int | None) -> None:
     if not known(config).causal:
@@ -204,8 +273,7 @@ def test_watched_equals_unwatched_bit_for_bit(config: KernelConfig, training: bo
 def test_gradients_reach_every_parameter(config: KernelConfig) -> None:
     module = kernel(config)
     q, k, v = (x.requires_grad_() for x in inputs())
-    call = context(Mask(causal=module.causal))
-    module.mix(q, *module.ready(k, v, call), call).square().sum().backward()
+    mix(module, q, k, v, context(arrow(config))).square().sum().backward()
     gradients_reach(module)
 
 
@@ -215,6 +283,6 @@ def test_precision_stays_what_it_was(config: KernelConfig, dtype: torch.dtype) -
     module = kernel(config).to(dtype)
     q, k, v = (x.to(dtype) for x in inputs())
     k, v = module.ready(k, v, context(Mask()))
-    for mask in (Mask(causal=module.causal), Mask(causal=module.causal, keys=KEEP)):
+    for mask in (arrow(config), replace(arrow(config), keys=KEEP)):
         assert module.mix(q, k, v, context(mask)).dtype == dtype
         assert module.weights(q, k, context(mask)).dtype == dtype

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from regard.tasks.pretraining.masked_reading import MaskedBatch, MaskedReader
 
 import regard as library
 from regard.checkpoint import Run, load_both, read_tensors
@@ -17,7 +18,6 @@ from regard.config import ConfigError
 from regard.data.examples import TextData
 from regard.data.tokenizers import Tokenizer
 from regard.models import Encoder, EncoderModel
-from regard.tasks.pretraining.masked_reading import MaskedBatch, MaskedReader
 from regard.tasks.pretraining.masking import IGNORED
 from regard.tasks.pretraining.mlm import MaskedWords
 from regard.training.session import resume
