@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import regard
 from regard.checkpoint import weights_of
-from regard.config import change, from_dict, from_json, kinds, to_dict, to_json
+from regard.config import change, from_dict, from_json, to_dict, to_json
 from regard.decoding import Decoding, translate
 from regard.models import Classifier, Decoder, Encoder, EncoderDecoder, Ensemble, Model, ModelConfig, Tagger, costs
 from regard.nn.attention import Banded, MultiHead
@@ -26,17 +26,16 @@ from regard.nn.positions import Buckets, Sinusoidal, TransformerXL
 from regard.nn.stacks import Block, Pattern, Shared, Stack, StackConfig, StackLayers
 from tests.contracts.promises import close, future_cannot_leak, gradients_reach, rows_stand_alone, steps_equal_the_pass
 from tests.halving import SHORTER
-from tests.helpers import VOCABULARY, WIDTH, built, small_block, tokens
+from tests.helpers import VOCABULARY, WIDTH, built, registered, small_block, tokens
 
-SMALLER = {"layers": 3, "heads": 4, "hidden": 48}
 PLAIN = small_block()
 OTHER = replace(PLAIN, attention=Banded(heads=4, reach=2), feedforward=Gated(hidden=20, gate="geglu"))
-STACKS: list[StackConfig] = [change(kind(), SMALLER) for kind in kinds(StackConfig).values()]  # type: ignore[misc]
-STACKS += [
+STACKS: list[StackConfig] = registered(
+    StackConfig,
     Shared(layers=4, groups=2, block=PLAIN, position=TransformerXL()),
     Pattern(layers=5, blocks=(PLAIN, OTHER), position=Buckets()),
     Pattern(layers=3, blocks=(OTHER, PLAIN), position=Sinusoidal()),
-]
+)
 LENGTHS = torch.tensor([7, 2, 5])
 
 

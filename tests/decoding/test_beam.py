@@ -16,7 +16,7 @@ from regard.fast import plain, quicken
 from regard.nn.attention import Additive
 from regard.nn.positions import ALiBi, Learned, Relative, Rotary
 from tests.decoding.reference import END, START, Counting, assert_same, beam, completing, ending, ragged, translating
-from tests.helpers import KERNELS, POSITIONS, decoder, encoder_decoder, label, tokens
+from tests.helpers import CAUSAL_KERNELS, POSITIONS, decoder, encoder_decoder, label, tokens
 
 TRANSLATORS = {
     "plain": encoder_decoder(),
@@ -57,7 +57,7 @@ def test_completing_padded_prompts_is_the_plain_search(position, left: bool) -> 
         assert_same(hypotheses, beam(completing(model, row), 7, 3))
 
 
-@pytest.mark.parametrize("part", [*POSITIONS, *KERNELS], ids=label)
+@pytest.mark.parametrize("part", [*POSITIONS, *CAUSAL_KERNELS], ids=label)
 def test_hypotheses_that_share_a_row_are_those_with_rows_of_their_own(
     part: Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:

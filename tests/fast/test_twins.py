@@ -17,45 +17,38 @@ from regard.fast import for_use, operators, pack, plain, quicken
 from regard.fast.products import Packable
 from regard.fast.twins import PLAIN, TWINS
 from regard.models import Model, ModelConfig
-from regard.nn.attention import MultiHead
 from regard.nn.dropout import Dropout
 from regard.nn.linear import Linear
-from regard.nn.norms import RMSNorm
 from tests.contracts.promises import steps_equal_the_pass
 from tests.helpers import (
+    BLOCKS,
+    CAUSAL_KERNELS,
+    EMBEDDINGS,
     FEEDFORWARDS,
-    KERNELS,
+    HEADS,
+    MIXERS,
+    NORMS,
     POSITIONS,
     PRESETS,
+    WIRINGS,
     built,
     decoder,
     feature_inputs,
     label,
+    placed,
+    still,
     tokens,
     training_loss,
 )
 
 VARIANTS = [
-    *(decoder(position=part) for part in POSITIONS),
-    *(decoder(kernel=part) for part in KERNELS),
-    *(decoder(feedforward=part) for part in FEEDFORWARDS),
-    decoder(norm=RMSNorm()),
-    decoder(attention=MultiHead(heads=4, kv_heads=2, key_norm=RMSNorm())),
+    *(placed(part) for part in (*POSITIONS, *CAUSAL_KERNELS, *FEEDFORWARDS, *NORMS, *MIXERS)),
+    *(placed(part) for part in (*WIRINGS, *BLOCKS, *EMBEDDINGS, *HEADS)),
     change(decoder(), {"head.cap": 15.0}),
     change(decoder(), {"head.tied": False, "head.bias": True}),
 ]
 every_variant = pytest.mark.parametrize("config", VARIANTS, ids=[label(config) for config in VARIANTS])
 every_preset = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS)
-
-
-def still(model: Model) -> Model:
-    """Without dropout, in which the two draw different numbers."""
-    for layer in model.modules():
-        if isinstance(layer, Dropout):
-            layer.rate = 0.0
-        elif isinstance(layer, nn.RNNBase):
-            layer.dropout = 0.0
-    return model
 
 
 def pair(config: ModelConfig) -> tuple[Model, Model]:

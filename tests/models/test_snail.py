@@ -13,7 +13,7 @@ from regard.nn.attention import KernelConfig
 from regard.nn.call.masks import Mask
 from regard.nn.call.watch import silenced
 from regard.nn.recurrent.temporal import CausalAttention, DenseBlock, TemporalLayers
-from tests.helpers import KERNELS, VOCABULARY, label, tokens, whole
+from tests.helpers import CAUSAL_KERNELS, VOCABULARY, label, tokens, whole
 
 
 def built(**fields: object) -> SnailModel:
@@ -67,7 +67,7 @@ def test_widths_of_keys_and_values_come_in_pairs() -> None:
 # --- a language model -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=label)
+@pytest.mark.parametrize("kernel", CAUSAL_KERNELS, ids=label)
 def test_any_score_serves_its_attention(kernel: KernelConfig) -> None:
     model, read = built(kernel=kernel), tokens(2, 6)
     plain = model(read)
