@@ -105,6 +105,17 @@ def test_the_pieces_of_a_word_are_chosen_together(kind: Kind, size: int | None) 
     assert abs(float(chosen.double().mean()) - 0.15) < 0.02
 
 
+@pytest.mark.parametrize(("kind", "size"), [("bpe", 60), ("byte", None), ("wordpiece", 60)])
+def test_a_word_ends_before_a_mark_that_has_no_space_behind_it(kind: Kind, size: int | None) -> None:
+    one = tokenizer(kind, size)
+    tokens = torch.tensor(one.encode(["happen,things"]))
+    firsts = first_pieces(tokens, torch.ones_like(tokens, dtype=torch.bool), glue(one))[0].tolist()
+    words = dict.fromkeys(firsts, "")
+    for place, first in enumerate(firsts):
+        words[first] += one.token(int(tokens[0, place])).removeprefix("##").strip()
+    assert [word for word in words.values() if word] == ["happen", ",", "things"]
+
+
 def test_a_tokenizer_without_a_mask_is_refused() -> None:
     with pytest.raises(DataError, match="no mask token"):
         Masking(Tokenizer.train(WORDS, "wordpiece", 60))

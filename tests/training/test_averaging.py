@@ -48,6 +48,18 @@ def test_before_the_first_snapshot_the_weights_are_the_models_own() -> None:
     assert_close(average.weights(), history[-1])
 
 
+@pytest.mark.parametrize("decay", [0.3, 0.9])
+def test_a_moving_mean_forgets_fast_at_first_and_then_at_its_rate(decay: float) -> None:
+    """Step t keeps t / (t + 10) of the mean, and no more than `decay`."""
+    average = Exponential(decay=decay).build(nn.Linear(3, 2))
+    expected = {name: weight.clone() for name, weight in weights_of(average.model).items()}
+    for step in range(1, 101):
+        keeps = min(decay, step / (step + 10))
+        (weights,) = follow(average, range(step, step + 1))
+        expected = {name: keeps * before + (1 - keeps) * weights[name] for name, before in expected.items()}
+        assert_close(average.weights(), expected)
+
+
 @pytest.mark.parametrize("config", AVERAGES, ids=lambda config: config.kind)
 def test_an_average_put_back_goes_on_as_if_it_had_never_stopped(config: AverageConfig) -> None:
     whole, cut = (config.build(nn.Linear(3, 2)) for _ in range(2))

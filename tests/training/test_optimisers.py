@@ -52,6 +52,28 @@ def test_orthogonalised_matrices_have_singular_values_near_one() -> None:
         assert values.max() < 1.3
 
 
+@pytest.mark.parametrize("shape", [(8, 72), (72, 8), (20, 20)])
+def test_a_step_of_muon_is_as_large_as_one_of_adamw_whatever_the_shape(shape: tuple[int, int]) -> None:
+    """A root mean square of about 0.2. arXiv:2502.16982, section 2.2"""
+    weight = torch.nn.Parameter(torch.zeros(shape))
+    weight.grad = torch.randn(shape)
+    Muon([weight], {id(weight): shape[:1]}, rate=1.0, momentum=0.0, decay=0.0).step()
+    assert weight.detach().square().mean().sqrt().item() == pytest.approx(0.2, rel=0.3)
+
+
+def test_muon_looks_ahead_along_its_momentum_and_decays_before_it_steps() -> None:
+    weight = torch.nn.Parameter(torch.randn(6, 9))
+    muon = Muon([weight], {id(weight): (6,)}, rate=0.1, momentum=0.9, decay=0.5)
+    expected, average = weight.detach().clone(), torch.zeros(6, 9)
+    for _ in range(3):
+        weight.grad = torch.randn(6, 9)
+        average = 0.9 * average + 0.1 * weight.grad
+        ahead = 0.1 * weight.grad + 0.9 * average
+        expected = 0.95 * expected - 0.1 * 0.2 * 3 * orthogonalise(ahead[None])[0]
+        muon.step()
+    torch.testing.assert_close(weight.detach(), expected)
+
+
 def test_muon_treats_fused_matrices_apart() -> None:
     weight = torch.nn.Parameter(torch.zeros(8, 16))
     weight.grad = torch.cat([torch.randn(4, 16), 1000 * torch.randn(4, 16)])
