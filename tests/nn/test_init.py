@@ -55,3 +55,12 @@ def test_a_layer_that_is_initialised_again_keeps_the_deviation_of_its_model() ->
 def test_a_shared_block_that_starts_at_zero_is_known_by_its_applications() -> None:
     config = Decoder(vocabulary=40, width=64, decoder=Shared(layers=LAYERS), init=Normal(zero_outputs=True))
     assert config.build().decoder.blocks[0].attention.out.weight.eq(0).all()
+
+
+def test_a_truncated_normal_ends_at_two_deviations_and_is_drawn_up_to_there() -> None:
+    """arXiv:1810.04805: BERT's initialisation."""
+    weight = torch.empty(400, 400)
+    Normal(std=0.02, truncated=True).matrix(weight, 1)
+    assert weight.abs().max() <= 0.04
+    assert weight.abs().max().item() == pytest.approx(0.04, rel=0.01)
+    assert weight.std().item() == pytest.approx(0.02 * 0.8796, rel=0.01)  # of a normal without its tails beyond 2

@@ -113,6 +113,22 @@ def test_padding_in_the_memory_is_seen_by_nobody() -> None:
     torch.testing.assert_close(together[1:], other, rtol=1e-4, atol=1e-5)
 
 
+@torch.no_grad()
+def test_of_a_padded_segment_only_what_is_left_of_it_is_remembered() -> None:
+    """Of the last three columns: all of the first row's, one of the second's, nothing of the third's but padding."""
+    model = built(encoder(position=TransformerXL()))
+    first, second, lengths = tokens(3, 5), tokens(3, 4), [5, 3, 2]
+    past = Past(3)
+    model.encode(first, real_tokens(torch.tensor(lengths), 5), past=past)
+    together = model.encode(second, past=past).states
+    for row, length in enumerate(lengths):
+        alone = Past(max(length - 2, 1))
+        if length > 2:
+            model.encode(first[row : row + 1, :length], past=alone)
+        expected = model.encode(second[row : row + 1], past=alone).states
+        torch.testing.assert_close(together[row : row + 1], expected, rtol=1e-4, atol=1e-5)
+
+
 def test_no_gradient_goes_back_into_the_memory_but_weights_learn_from_it() -> None:
     model = built(encoder(position=TransformerXL()))
     past = Past(4)

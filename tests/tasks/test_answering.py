@@ -21,7 +21,8 @@ from regard.decoding.spans import LONGEST, best_span
 from regard.metrics.answers import exact, judged_answers, overlap
 from regard.metrics.certainty import intervals
 from regard.models import Tagger, TaggerModel
-from regard.tasks.answering.answerer import read_windows, windows
+from regard.tasks.answering import answerer as answering
+from regard.tasks.answering.answerer import Answerer, TextWindow, read_windows, windows
 from regard.tasks.answering.task import span_in
 from regard.zoo import get
 from tests.conftest import Say, answer
@@ -143,6 +144,33 @@ def test_windows_of_an_encoder_begin_where_it_is_said_and_padding_changes_nothin
         torch.testing.assert_close(together[number][: alone.shape[1]], alone[0], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("sure_there_is_none", [0, 1])
+def test_there_is_no_answer_only_where_every_window_says_so(
+    monkeypatch: pytest.MonkeyPatch, sure_there_is_none: int
+) -> None:
+    """Of all windows the one that is least sure of none counts, as in BERT's SQuAD 2.0, wherever it stands."""
+    one = Tokenizer.train(["a b c d e f"], "word", 20)
+    reader = get("bert-tiny", vocabulary=one.vocabulary, width=16, heads=2, layers=1, hidden=16).inside()  # type: ignore[attr-defined]
+    model = built(Tagger(reader=reader, labels=2))
+    assert isinstance(model, TaggerModel)
+    answerer = Answerer(model, one, max_length=8, stride=3)
+
+    def told(
+        model: object, tokenizer: Tokenizer, parts: list[TextWindow]
+    ) -> tuple[torch.Tensor, list[tuple[int, int]], None]:
+        """Logits of 0, in each window 1 for its first word and none at -2, or in one of them at 4."""
+        logits = torch.zeros(len(parts), 8, 2)
+        for row, part in zip(logits, parts, strict=True):
+            row[1] = 0.5
+            row[0] = 2.0 if part.places[0][0] == 6 * sure_there_is_none else -1.0
+        return logits, [(1, 0)] * len(parts), None
+
+    monkeypatch.setattr(answering, "read_windows", told)
+    found = answerer("a", "a b c d e f")
+    assert found.text in ("a", "d")
+    assert found.score > 0.5
+
+
 def test_the_best_span_ends_behind_its_beginning_and_not_too_far() -> None:
     logits = torch.zeros(50, 2)
     logits[40, 0], logits[5, 1], logits[42, 1], logits[3, 0] = 5, 9, 4, 1
@@ -164,6 +192,11 @@ def test_answers_are_compared_as_squad_does() -> None:
     assert overlap("", ["Rome"]) == 0
     scores = judged_answers(["Rome", "", "x"], [["Rome"], [], ["y"]]).figures()
     assert scores == pytest.approx({"f1": 2 / 3, "exact": 2 / 3, "f1_answered": 0.5, "none_right": 1.0})
+
+
+def test_a_word_that_comes_twice_in_both_answers_is_shared_twice() -> None:
+    assert overlap("go go team", ["go go now"]) == pytest.approx(2 / 3)
+    assert overlap("go go", ["go now"]) == pytest.approx(1 / 2)
 
 
 def test_every_score_of_answers_has_an_interval() -> None:

@@ -121,6 +121,17 @@ def test_micro_and_macro_f1_are_those_of_their_formulas() -> None:
     assert found["loss"] == pytest.approx(float(wanted))
 
 
+def test_a_label_that_just_reaches_the_threshold_is_found() -> None:
+    right, given = np.array([[True, False]]), np.array([[0.5, 0.49]])
+    assert ManyLabelScores(("a", "b"), right, given, 0.5).figures() == {"micro_f1": 1.0, "macro_f1": 1.0, "exact": 1.0}
+
+
+def test_the_best_threshold_stands_halfway_between_what_it_parts() -> None:
+    right, given = np.array([[True, True, False, False]]), np.array([[0.9, 0.7, 0.3, 0.1]])
+    assert best_threshold(right, given) == pytest.approx(0.5)
+    assert best_threshold(np.ones((1, 2), dtype=bool), np.array([[0.9, 0.7]])) == pytest.approx(0.35)  # nothing below
+
+
 def test_the_best_threshold_is_the_best_of_all() -> None:
     random_numbers = np.random.default_rng(0)
     right = random_numbers.random((40, 5)) < 0.3

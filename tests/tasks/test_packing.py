@@ -76,8 +76,8 @@ def test_a_window_of_one_text_needs_no_mask() -> None:
 
 
 def test_positions_begin_anew_in_each_text() -> None:
-    documents = torch.tensor([[0, 0, 0, 1, 1, 2], [0, 1, 2, 2, 2, 2]])
-    assert places_in(documents).tolist() == [[0, 1, 2, 0, 1, 0], [0, 0, 0, 1, 2, 3]]
+    documents = torch.tensor([[0, 0, 0, 1, 1, 2], [0, 1, 2, 2, 2, 2], [7, 7, 0, 0, 3, 1]])  # whatever their numbers
+    assert places_in(documents).tolist() == [[0, 1, 2, 0, 1, 0], [0, 0, 0, 1, 2, 3], [0, 1, 0, 1, 0, 0]]
 
 
 def test_documents_and_padding_are_not_mixed() -> None:
