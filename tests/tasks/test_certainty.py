@@ -87,3 +87,6 @@ def test_by_hand() -> None:
     right = np.array([0, 1, 1, 1])
     # One bin has 0.9 and 0.92, of which one is right; 0.6 and 0.55 stand in bins of their own, both right.
     assert calibration_error(chances, right, bins=10) == pytest.approx((abs(1.82 - 1) + 0.4 + 0.45) / 4)
+    # 0.68 and 0.72 are on both sides of a border, one wrong and one right; 1 belongs to the last bin.
+    chances, right = np.array([[0.68, 0.32], [0.72, 0.28], [1.0, 0.0]]), np.array([1, 0, 0])
+    assert calibration_error(chances, right, bins=10) == pytest.approx((0.68 + 0.28 + 0) / 3)
