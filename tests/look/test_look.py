@@ -109,6 +109,34 @@ def test_rollout_of_one_layer_is_half_attention_and_half_the_token_itself(subjec
     np.testing.assert_allclose(seen.arrays["encoder.rollout"][0], 0.5 * attention + 0.5 * np.eye(5), atol=1e-6)
 
 
+def test_rollout_goes_from_the_last_layer_to_the_input() -> None:
+    """As one product over the tokens of both sides, of which a layer changes those of its own side alone."""
+    seen = look(lone(encoder_decoder()), "abc de", "fgh")
+    mean = {name: seen.arrays[name].mean(0) for name in ("encoder.0.self", "encoder.1.self")}
+    source = [0.5 * np.eye(len(one)) + 0.5 * one for one in mean.values()]
+    np.testing.assert_allclose(seen.arrays["encoder.rollout"][0], source[1] @ source[0], atol=1e-6)
+    here, there = len(seen.sides["target"].ids), len(seen.sides["source"].ids)
+    total = np.eye(here + there)
+    total[here:, here:] = source[1] @ source[0]
+    for layer in range(2):
+        own, cross = np.eye(here + there), np.eye(here + there)
+        own[:here, :here] = 0.5 * np.eye(here) + 0.5 * seen.arrays[f"decoder.{layer}.self"].mean(0)
+        cross[:here, :here] = 0.5 * np.eye(here)
+        cross[:here, here:] = 0.5 * seen.arrays[f"decoder.{layer}.cross"].mean(0)
+        total = cross @ own @ total
+    np.testing.assert_allclose(seen.arrays["decoder.rollout"][0], total[:here, :here], atol=1e-6)
+    np.testing.assert_allclose(seen.arrays["cross.rollout"][0], total[:here, here:], atol=1e-6)
+
+
+def test_the_importance_of_a_head_is_measured_beside_the_heads_that_are_silent() -> None:
+    subject, off = lone(decoder()), "decoder.0.self.1"
+    less, both = (look(subject, "abc de", without=without) for without in ([off], [off, "decoder.1.self.2"]))
+    logs = [sum(np.log(one.probability) for one in seen.predictions[:-1]) for seen in (less, both)]  # of what is given
+    found = importance(subject, less)
+    assert found["decoder.1.self"][2] == pytest.approx(logs[0] - logs[1], abs=1e-4)
+    assert found["decoder.0.self"][1] == 0  # it is silent already
+
+
 @pytest.mark.parametrize("config", [encoder_decoder(), decoder(), encoder()], ids=lambda config: config.kind)
 def test_rollout_shares_out_each_token_whole(config: ModelConfig) -> None:
     subject = lone(config)
