@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import safetensors
 import torch
@@ -22,7 +24,7 @@ from regard.nn.stacks import StackLayers
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import TranslationTask
 from regard.training import loop
-from regard.training.health import TrainingError
+from regard.training.health import TrainingError, check_losses
 from regard.training.records import read_records
 from regard.training.report import summary
 from regard.training.seeds import best_of
@@ -261,6 +263,18 @@ def test_a_loss_that_explodes_stops_the_run(tmp_path: Path, recipe: Recipe) -> N
     with pytest.raises(TrainingError, match=r"the loss became \d.* at step .*try a lower rate or a longer warm-up"):
         start(run, change(recipe, changes))
     assert_finite(run)
+
+
+@pytest.mark.parametrize(("first", "most"), [(0.01, 3.0), (1.0, 3.0), (5.0, 15.0), (float("nan"), 1e30)])
+def test_a_loss_may_grow_to_three_times_the_first_and_to_three_where_a_tuned_model_began_near_nothing(
+    first: float, most: float, tmp_path: Path
+) -> None:
+    def check(loss: float) -> None:
+        check_losses(Run(tmp_path), [(2 * loss, 2)], [[np.arange(3)]], last=7, first=first)
+
+    check(0.99 * most)
+    with pytest.raises(TrainingError, match=r"at step 7, with the examples 0, 1, 2, …"):
+        check(1.01 * most if math.isfinite(first) else math.inf)
 
 
 # --- where and how ----------------------------------------------------------------------------------------------------
