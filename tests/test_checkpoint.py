@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.checkpoint import Run, RunError, put_weights, read_tensors, weights_of, write_tensors, write_text
+from regard.checkpoint import (
+    Run,
+    RunError,
+    check_finite,
+    put_weights,
+    read_tensors,
+    weights_of,
+    write_tensors,
+    write_text,
+)
 from tests.helpers import PRESETS, feature_inputs
 
 
@@ -35,6 +44,15 @@ def test_weights_of_another_configuration_are_refused_and_nothing_is_changed() -
     with pytest.raises(RunError, match=r"has shape \(48, 32\), the model's is \(50, 32\)"):
         put_weights(other, weights, "x")
     assert all(torch.equal(before[name], tensor) for name, tensor in weights_of(model).items())
+
+
+@pytest.mark.parametrize("broken", [torch.nan, torch.inf, -torch.inf])
+def test_a_weight_that_is_infinite_or_no_number_is_named_with_its_file(broken: float) -> None:
+    weights = {"a": torch.ones(3, 2), "b": torch.ones(4)}
+    check_finite(weights, Path("model.safetensors"))
+    weights["b"][2] = broken
+    with pytest.raises(RunError, match=r"^model.safetensors: b: there are values that are infinite or no numbers"):
+        check_finite(weights, Path("model.safetensors"))
 
 
 def regard_gpt2(**changes: int) -> torch.nn.Module:
