@@ -11,11 +11,18 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from regard.config import change
+from regard.data.tokenizers import Tokenizer
+from regard.look import Subject, look
+from regard.models import ModelConfig
 from regard.studio import use_routes
 from regard.studio.app import make_app
+from regard.studio.errors import RefusalError
 from regard.studio.limits import Limits
+from regard.studio.look_routes import check_size
 from regard.studio.schemas import MAX_TEXT_LETTERS, MAX_TEXTS, MAX_TOKENS
 from regard.studio.stopping import Stopper
+from tests.helpers import built, decoder, encoder, encoder_decoder
 from tests.studio.serving import Served, eventually, serving
 
 SMALL = Limits(body=5000, seconds=30.0, workers=1, queue=2, numbers=100)
@@ -203,3 +210,16 @@ def test_the_latest_few_models_stay_in_memory(runs: Path) -> None:
         for name in ("good", "decoder", "good", "encoder"):
             assert client.post("/api/look", json={"run": name, "text": "un"}).status_code == 200
         assert list(shelf.loaded) == ["good", "encoder"]
+
+
+@pytest.mark.parametrize("config", [encoder(), decoder(), encoder_decoder()], ids=lambda config: config.kind)
+def test_a_look_that_would_hold_more_weights_than_the_limit_is_refused_before_it_is_made(config: ModelConfig) -> None:
+    """About so many: special tokens are not counted one by one."""
+    tokenizer = Tokenizer.train(["abcdefghijklmnop qrstuvwxyz"] * 2, "char")
+    subject = Subject(built(change(config, {"vocabulary": tokenizer.vocabulary})), tokenizer)
+    target = "fgh" if config.kind == "encoder-decoder" else None
+    seen = look(subject, "abc de", target)
+    held = sum(seen.arrays[layer.name].size for layer in seen.layers)
+    with pytest.raises(RefusalError, match="weights are more than"):
+        check_size(subject, "abc de", target, (), held // 2)
+    check_size(subject, "abc de", target, (), 2 * held)
