@@ -219,10 +219,10 @@ class SlotsKernel(DotKernel):
 
     def __init__(self, dims: HeadDims, position: Position, dropout: float) -> None:
         super().__init__(dims, position, dropout, scale=1.0)
-        self.slots = nn.Linear(LENGTH, 4)
+        self.made = nn.Linear(LENGTH, 4)
 
     def ready(self, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor]:
-        return self.slots(k.transpose(2, 3)).transpose(2, 3), self.slots(v.transpose(2, 3)).transpose(2, 3)
+        return self.made(k.transpose(2, 3)).transpose(2, 3), self.made(v.transpose(2, 3)).transpose(2, 3)
 
 
 class Turned(Sinusoidal):

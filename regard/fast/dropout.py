@@ -52,8 +52,6 @@ class FastDropout(Dropout):
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
         """x + dropout(y) in one pass over the values."""
-        if not self.active:
-            return x + y
-        if y.device.type != "cpu":
+        if not self.active or y.device.type != "cpu":
             return super().add(x, y)
         return torch.addcmul(x, y, keep_scale(y, self.rate))

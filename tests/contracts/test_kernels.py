@@ -180,6 +180,8 @@ class Preferring(Position):
 @every_kernel
 @pytest.mark.parametrize("groups", [H, 2])
 def test_position_bias_decides_where_a_query_looks(config: KernelConfig, groups: int) -> None:
+    if known(config).slots:
+        pytest.skip("slots have no positions: a bias is refused")
     module, (q, k, v), call = kernel(config, groups, Preferring()), inputs(groups), context(Mask())
     torch.testing.assert_close(mix(module, q, k, v, call), v.repeat_interleave(H // groups, 1).flip(2))
 
@@ -189,9 +191,14 @@ def test_weights_are_dropped_in_training_and_only_then(config: KernelConfig) -> 
     """Values that are all one mix to the sum of the weights: of as many as are left, each of them twice."""
     module, (q, k, _), call = kernel(config, dropout=0.5), inputs(), context(arrow(config))
     ones = torch.ones(B, H, T, K)
-    torch.testing.assert_close(mix(module, q, k, ones, call), ones)
+    whole = mix(module, q, k, ones, call)
     module.train()
     sums = torch.stack([mix(module, q, k, ones, call) for _ in range(500)])
+    if module.slots:  # of which the values are not one
+        assert (sums - whole).abs().amax(0).min() > 0.1
+        assert (sums.mean(0) - whole).abs().mean() < 0.1 * whole.abs().mean()
+        return
+    torch.testing.assert_close(whole, ones)
     torch.testing.assert_close(sums, sums[..., :1].expand_as(sums))  # a weight falls for all values of its key
     assert (sums - 1).abs().amax(0).min() > 0.1
     assert sums.mean().item() == pytest.approx(1, abs=0.03)

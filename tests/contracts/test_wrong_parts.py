@@ -15,6 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.models import Classifier, Encoder
+from regard.models.costs import FORMULAS
+from regard.models.costs import cost as cost_of
 from regard.models.fewshot import CentroidLearner, Centroids, Learner
 from regard.models.recurrent import Luong, LuongReader, Reader, Sizes
 from regard.nn.attention import Kernel, ScaledDot
@@ -141,8 +143,8 @@ class UncachedKernel(WrongKernel):
 
 class CostlyKernel(WrongKernel):
     class Module(DotKernel):
-        def score_cost(self, shape: Shape) -> Cost:
-            return super().score_cost(shape) + Cost(shape.tokens)
+        def cost(self, shape: Shape) -> Cost:
+            return FORMULAS[DotKernel](self, shape) + Cost(shape.tokens)
 
 
 class WatchedKernel(WrongKernel):
@@ -226,8 +228,8 @@ class NormWithoutGradient(WrongNorm):
 
 class CostlyNorm(WrongNorm):
     class Module(LayerNormalisation):
-        def cost(self, tokens: int) -> Cost:
-            return super().cost(tokens) + Cost(tokens)
+        def cost(self, shape: Shape) -> Cost:
+            return FORMULAS[LayerNormalisation](self, shape) + Cost(shape.tokens)
 
 
 class WrongMLP(MLP):
@@ -258,7 +260,7 @@ class PaddingMLP(WrongMLP):
 class MLPWithoutGradient(WrongMLP):
     class Module(MLPLayer):
         def forward(self, x: Tensor, context: Context) -> Tensor:
-            hidden = self.activation.apply(self.up(x))
+            hidden = self.activation(self.up(x))
             return F.linear(hidden, self.down.weight.detach(), self.down.bias)
 
 
@@ -271,7 +273,7 @@ class UncachedMLP(WrongMLP):
 class CostlyMLP(WrongMLP):
     class Module(MLPLayer):
         def cost(self, shape: Shape) -> Cost:
-            return super().cost(shape) + self.up.cost(shape.tokens)
+            return FORMULAS[MLPLayer](self, shape) + cost_of(self.up, shape)
 
 
 # --- wirings ----------------------------------------------------------------------------------------------------------
@@ -360,7 +362,7 @@ class PositionWithoutGradient(WrongPosition):
 
 class CostlyPosition(WrongPosition):
     class Module(LearnedPosition):
-        def embed_cost(self, shape: Shape) -> Cost:
+        def cost(self, shape: Shape) -> Cost:
             return Cost(shape.tokens)
 
 
@@ -394,7 +396,7 @@ class ForgetfulAttention(WrongAttention):
 class CostlyAttention(WrongAttention):
     class Module(SelfAttention):
         def cost(self, shape: Shape) -> Cost:
-            return super().cost(shape) + self.out.cost(shape.tokens)
+            return FORMULAS[SelfAttention](self, shape) + cost_of(self.out, shape)
 
 
 class WrongConvolution(Convolution):
@@ -434,7 +436,7 @@ class ConvolutionWithoutGradient(WrongConvolution):
 class CostlyConvolution(WrongConvolution):
     class Module(ConvolutionLayer):
         def cost(self, shape: Shape) -> Cost:
-            return self.taps.cost(shape.tokens + shape.batch)
+            return FORMULAS[ConvolutionLayer](self, shape) + cost_of(self.taps, Shape(shape.batch, 1, 1))
 
 
 class WrongBlock(Block):
@@ -471,8 +473,8 @@ class UncachedBlock(WrongBlock):
 
 class CostlyBlock(WrongBlock):
     class Module(BlockLayer):
-        def cost(self, shape: Shape, memory: int) -> Cost:
-            return super().cost(shape, memory) + self.feedforward.cost(shape)
+        def cost(self, shape: Shape) -> Cost:
+            return FORMULAS[BlockLayer](self, shape) + cost_of(self.feedforward, shape)
 
 
 class WrongStack(Stack):
@@ -519,8 +521,8 @@ class StackWithoutGradient(WrongStack):
 
 class CostlyStack(WrongStack):
     class Module(StackLayers):
-        def cost(self, shape: Shape, memory: int = 0) -> Cost:
-            return super().cost(shape, memory) + self.layers[0].cost(shape, memory)
+        def cost(self, shape: Shape) -> Cost:
+            return FORMULAS[StackLayers](self, shape) + cost_of(self.layers[0], shape)
 
 
 # --- embeddings, heads, pools and what is around a recurrent decoder --------------------------------------------------
@@ -583,8 +585,8 @@ class HeadWithoutGradient(WrongHead):
 
 class CostlyHead(WrongHead):
     class Module(LinearOutput):
-        def cost(self, tokens: int) -> Cost:
-            return super().cost(tokens) + Cost(tokens)
+        def cost(self, shape: Shape) -> Cost:
+            return FORMULAS[LinearOutput](self, shape) + Cost(shape.tokens)
 
 
 class WrongPool(Mean):
