@@ -15,7 +15,7 @@ from regard.checkpoint import write_text
 from regard.config import ConfigError, Positive, Size
 from regard.data.examples import PairData
 from regard.lab.comparison import (
-    Comparison,
+    Ranking,
     about,
     bleu_by_group,
     contest,
@@ -123,7 +123,7 @@ class Bottleneck(Translators, kind="bottleneck"):
         first, last = trained[0], trained[-1]
         short, long = ({name: several[place] for name, several in scores.items()} for place in (first, last))
         able = enough(short, 2 * self.tolerance)
-        comparison = Comparison(long, able)
+        comparison = Ranking(long, able)
         changes = contest({name: long[name] - short[name] for name in able}).together() if able else {}
         verdicts = {
             name: fall(short[name].value, changes[name], self.tolerance) if name in able else "too low"
@@ -177,7 +177,7 @@ class Bottleneck(Translators, kind="bottleneck"):
         return LineChart(series, "words of the source", "BLEU by length", names=names, from_zero=True, mark=mark)
 
 
-def against(comparison: Comparison, words: str) -> list[str]:
+def against(comparison: Ranking, words: str) -> list[str]:
     """How much better than the fixed context the others are on the longest sentences."""
     if FIXED not in comparison.scores:
         return []

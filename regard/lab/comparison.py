@@ -76,7 +76,7 @@ def enough(scores: Mapping[str, SeedScores], least: float = MIN_BLEU) -> list[st
     return [name for name, score in scores.items() if score.value >= least]
 
 
-class Comparison:
+class Ranking:
     """One quantity of those contestants that learnt enough, and what follows from it in sentences."""
 
     def __init__(self, scores: Mapping[str, SeedScores], able: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 from regard.config import ConfigError, Positive, Size, change
 from regard.lab.comparison import (
-    Comparison,
+    Ranking,
     about,
     bleu_by_group,
     enough,
@@ -100,10 +100,10 @@ class OrderOfWords(Translators, kind="order"):
         groups = {name: bleu_by_group(trials) for name, trials in results.items()}
         within, beyond = ({name: scores[place] for name, scores in groups.items()} for place in range(2))
         able = enough(within)
-        comparison = Comparison(within, able)
+        comparison = Ranking(within, able)
         conclusions = [
             *comparison.ranked("BLEU within the trained lengths"),
-            *Comparison(beyond, able).ranked("BLEU beyond them"),
+            *Ranking(beyond, able).ranked("BLEU beyond them"),
             *worth(comparison),
             *left_out(within, able),
             *comparison.sureness("BLEU", f"{self.sentences} sentences of each kind"),
@@ -125,7 +125,7 @@ class OrderOfWords(Translators, kind="order"):
         )
 
 
-def worth(comparison: Comparison) -> list[str]:
+def worth(comparison: Ranking) -> list[str]:
     """Which schemes are better than none, which are not told from it, which are worse."""
     if NONE not in comparison.scores or len(comparison.scores) < 2:
         return []

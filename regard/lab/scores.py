@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from regard.config import Positive, Size
-from regard.lab.comparison import Comparison, bleu_by_group, enough, facts, left_out, listed, point, table, uneven
+from regard.lab.comparison import Ranking, bleu_by_group, enough, facts, left_out, listed, point, table, uneven
 from regard.lab.experiment import ExperimentResult, Result, Results
 from regard.lab.sizes import all_matched
 from regard.lab.translators import Translators
@@ -81,10 +81,10 @@ class AttentionScores(Translators, kind="scores"):
         errors = {name: errors_of(trials) for name, trials in results.items() if trials[0]["links"]}
         paces = {name: 1000 * min(one["pace"] for one in trials) for name, trials in results.items()}
         able = enough(bleu)
-        comparison = Comparison(bleu, able)
+        comparison = Ranking(bleu, able)
         conclusions = [
             *comparison.ranked("BLEU"),
-            *Comparison(errors, able).ranked("alignment error in per cent", higher=False),
+            *Ranking(errors, able).ranked("alignment error in per cent", higher=False),
             *left_out(bleu, able),
             quickest(paces),
             *comparison.sureness("BLEU", f"{len(next(iter(results.values()))[0]['counts'])} sentences"),

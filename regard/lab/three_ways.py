@@ -18,7 +18,7 @@ import torch
 
 from regard.checkpoint import read_json, write_text
 from regard.config import ConfigError, Positive, Size
-from regard.lab.comparison import Comparison, about, contest, enough, left_out, listed, point, said
+from regard.lab.comparison import Ranking, about, contest, enough, left_out, listed, point, said
 from regard.lab.experiment import Experiment, ExperimentResult, Result, Results, Say, Trial
 from regard.lab.measuring import alone, chain, kept_bytes, reach, timed
 from regard.lab.pace import clock
@@ -158,7 +158,7 @@ class ThreeWays(Experiment, kind="three-ways"):
         chance = 100 / self.recall.values
         near, far = ({name: several[place] for name, several in scores.items()} for place in (0, -1))
         able = enough(near, chance + 2 * ALLOWED_POINTS)
-        comparison = Comparison(far, able)
+        comparison = Ranking(far, able)
         changes = contest({name: far[name] - near[name] for name in able}).together() if able else {}
         verdicts = {
             name: fall(near[name].value - chance, changes[name], ALLOWED_POINTS) if name in able else "too low"

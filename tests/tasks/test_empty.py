@@ -224,7 +224,7 @@ def test_what_is_no_text_of_two_is_named(home: Path, toy: Toy) -> None:
 def test_one_text_is_not_taken_for_a_list_of_letters(home: Path, toy: Toy, one: Any) -> None:
     filler, classifier, writer = (library.load(home / name) for name in ("mlm", "classify", "lm"))
     asked: dict[str, Callable[[], Any]] = {
-        "text": lambda: filler.fill(one),
+        "text": lambda: filler.results(one),
         "texts": lambda: filler.embedder()(one),
         "of a classifier": lambda: classifier.probabilities(one),
         "of a translator": lambda: library.load(toy.good).translate(one, Decoding()),

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
-from regard.tasks.pretraining.masked_reading import MaskedBatch, MaskedReader
 
 import regard as library
 from regard.checkpoint import Run, load_both, read_tensors
@@ -18,8 +15,9 @@ from regard.config import ConfigError
 from regard.data.examples import TextData
 from regard.data.tokenizers import Tokenizer
 from regard.models import Encoder, EncoderModel
+from regard.tasks.pretraining.hiding import Hidden
 from regard.tasks.pretraining.masking import IGNORED
-from regard.tasks.pretraining.mlm import MaskedWords
+from regard.tasks.pretraining.mlm import MaskedReader, MaskedWords
 from regard.training.session import resume
 from regard.zoo import get
 from tests.conftest import Say, answer
@@ -67,19 +65,15 @@ def test_samples_are_of_whole_words_where_there_are_any(folder: Path, run: str) 
 
 def test_a_sample_hides_a_whole_word_though_a_part_of_one_was_hidden_before_it() -> None:
     tokenizer = Tokenizer.train(["abcdef fedcba a b c d e f"], "wordpiece", 17, lower=True, mask=True)
-    how = SimpleNamespace(context=32, chance=0.15, whole_words=False, next_sentence=False, short=0.1)
-    reader = MaskedReader(how, tokenizer)
+    reader = MaskedReader(tokenizer, context=32, chance=0.15, whole_words=False, pairs=False, short=0.1)
     row = tokenizer.encode(["fedc a b cd"])[0]
     pieces = [tokenizer.token(i) for i in row]
     assert pieces == ["f", "##e", "##d", "##c", "a", "b", "c", "##d"]
-    encoder: Any = SimpleNamespace(head=SimpleNamespace(logits=lambda hidden: hidden))
     for hidden, behind in (([1, 4], "b cd"), ([1], "##dc a b cd")):
-        tokens, targets = torch.tensor([row]), torch.full((1, len(row)), IGNORED)
-        targets[0, hidden] = tokens[0, hidden]
+        tokens = torch.tensor([row])
+        targets, places = tokens[0, hidden], torch.tensor([[0, place] for place in hidden])
         tokens[0, hidden] = tokenizer.mask
-        batch = MaskedBatch(tokens, None, None, targets, None)
-        states = torch.zeros(1, len(row), tokenizer.vocabulary)
-        (sample,) = reader.samples(encoder, batch, states)
+        (sample,) = reader.samples(Hidden(targets, targets, tokens, places), targets)
         assert sample["source"].partition("[MASK] ")[2] == behind
         assert sample["reference"] == pieces[hidden[-1]]
 
