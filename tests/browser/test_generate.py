@@ -36,6 +36,22 @@ def test_a_decoder_streams_the_tokens_of_the_api(page: Page, address: str) -> No
     page.open(HERE)
     page.one(".matrix .cell")
     page.js("""
+        const fetched = window.fetch;  // every line by itself, however quickly they come here
+        window.fetch = async (...asked) => {
+            const answer = await fetched(...asked);
+            let rest = "";
+            const apart = new TransformStream({
+                async transform(chunk, controller) {
+                    const lines = (rest + new TextDecoder().decode(chunk)).split("\\n");
+                    rest = lines.pop();
+                    for (const line of lines) {
+                        controller.enqueue(new TextEncoder().encode(line + "\\n"));
+                        await new Promise((done) => setTimeout(done, 5));
+                    }
+                },
+            });
+            return new Response(answer.body.pipeThrough(apart), answer);
+        };
         window.batches = 0;
         new MutationObserver(() => (window.batches += 1)).observe(
             document.querySelector(".stream"), { childList: true });

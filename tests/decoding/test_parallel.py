@@ -131,7 +131,7 @@ import os, time, torch
 from regard.decoding.parallel import side_by_side
 torch.set_num_threads(2)
 def work(batch):
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())  # at once: both workers write into one pipe
     time.sleep(600)
 list(side_by_side(work, range(4), torch.device("cpu")))
 """
@@ -140,14 +140,17 @@ list(side_by_side(work, range(4), torch.device("cpu")))
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
 def test_workers_end_with_the_process_that_asked_them(number: signal.Signals) -> None:
     process = subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    workers = [int(process.stdout.readline()) for _ in range(2)]
-    process.send_signal(number)
+    workers: list[int] = []
     try:
+        assert process.stdout is not None
+        workers += [int(process.stdout.readline()) for _ in range(2)]
+        process.send_signal(number)
         process.communicate(timeout=60)  # until no worker holds its output open any more
-    except subprocess.TimeoutExpired:
+    except BaseException:
+        process.kill()
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
+        process.communicate()
         raise
     assert process.returncode == -number
 
