@@ -22,8 +22,8 @@ import torch
 
 from benchmarks.options import parse
 from benchmarks.table import markdown
-from regard.checkpoint import Run
 from regard.cli.options import positive
+from regard.runfolder import Run
 from regard.training.recipes import make_recipe, read_file
 from regard.training.records import read_records
 from regard.training.seeds import INTERRUPTED, Spread, best_of, ending, several

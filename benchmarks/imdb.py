@@ -27,9 +27,9 @@ from torch import Tensor
 import regard
 from benchmarks.options import parse
 from benchmarks.table import markdown
-from regard.checkpoint import Run
 from regard.data.catalogue import open_data
 from regard.data.labelled import Labelled
+from regard.runfolder import Run
 from regard.training.recipes import make_recipe
 from regard.training.records import read_records
 from regard.training.session import start

@@ -21,8 +21,9 @@ import torch
 from benchmarks.nanogpt import pace
 from benchmarks.options import parse
 from benchmarks.table import markdown
-from regard.checkpoint import Run, read_tensors
+from regard.checkpoint import read_tensors
 from regard.config import change
+from regard.runfolder import Run
 from regard.tasks.language.task import LanguageModelling
 from regard.training.recipes import make_recipe
 from regard.training.session import Recipe, make_trainer, start

@@ -32,9 +32,9 @@ import torch
 
 from benchmarks.options import parse
 from benchmarks.table import markdown
-from regard.checkpoint import Run
 from regard.data.files import locate
 from regard.models import Model, TextWriter
+from regard.runfolder import Run
 from regard.tasks.base import Validation
 from regard.tasks.language.task import LanguageTask
 from regard.training.recipes import make_recipe

@@ -21,9 +21,9 @@ from torch import Tensor
 from regard.config import ConfigError
 from regard.data.catalogue import DataSet, open_data
 from regard.data.examples import LabelledData
-from regard.data.files import DataError
 from regard.data.labelled import Labelled
 from regard.data.pairs import again
+from regard.errors import DataError
 from regard.results import Scores
 from regard.sides import Judgement, OneText, OutputSide
 from regard.tasks.judging.judge import Judge

@@ -14,63 +14,7 @@ from torch import Tensor, nn
 from regard.config import from_dict
 from regard.data.tokenizers import Tokenizer
 from regard.models import LabellerConfig, Model, ModelConfig, TextModelConfig
-from regard.runfolder import (
-    ASKED,
-    FILES,
-    FORMAT,
-    HELD,
-    LABELS,
-    NEEDS,
-    PROBES,
-    SCALE,
-    TOKENS,
-    Run,
-    RunError,
-    Scale,
-    keep_labels,
-    load_tokenizer,
-    read_json,
-    read_labels,
-    read_text,
-    replacing,
-    write_labels,
-    write_text,
-)
-
-__all__ = [
-    "ASKED",
-    "FILES",
-    "FORMAT",
-    "HELD",
-    "LABELS",
-    "NEEDS",
-    "PROBES",
-    "Run",
-    "RunError",
-    "SCALE",
-    "Scale",
-    "TOKENS",
-    "check_finite",
-    "check_labels",
-    "check_tensors",
-    "check_together",
-    "keep_labels",
-    "load_both",
-    "load_model",
-    "load_tokenizer",
-    "put_weights",
-    "read_json",
-    "read_labels",
-    "read_tensors",
-    "read_text",
-    "readable",
-    "replacing",
-    "running",
-    "weights_of",
-    "write_labels",
-    "write_tensors",
-    "write_text",
-]  # those of the run folder too
+from regard.runfolder import LABELS, Run, RunError, load_tokenizer, read_labels, replacing
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:

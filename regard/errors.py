@@ -15,6 +15,10 @@ class Error(ValueError):
     """A mistake of the user's; the message is one sentence that says what is wrong, where, and what to change."""
 
 
+class DataError(Error):
+    """A file that is missing, damaged or not as promised; the message says where and what to do."""
+
+
 class FileError(Error):
     """A file or a folder that the system does not let us read or write."""
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import TOKENS, Run, read_tensors, weights_of, write_tensors
+from regard.checkpoint import read_tensors, weights_of, write_tensors
 from regard.config import change, from_dict
 from regard.data.tokenizers import Tokenizer
 from regard.models import ModelConfig
+from regard.runfolder import TOKENS, Run
 from tests.conftest import Say
 from tests.toy import LONGEST, MODEL, WORDS, Toy, losses, meaning, write_pairs
 

@@ -9,16 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.checkpoint import (
-    Run,
-    RunError,
-    check_finite,
-    put_weights,
-    read_tensors,
-    weights_of,
-    write_tensors,
-    write_text,
-)
+from regard.checkpoint import check_finite, put_weights, read_tensors, weights_of, write_tensors
+from regard.runfolder import Run, RunError, write_text
 from tests.helpers import PRESETS, feature_inputs
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import regard as library
-from regard.checkpoint import Run, read_tensors
+from regard.checkpoint import read_tensors
 from regard.look import Look
+from regard.runfolder import Run
 from regard.tasks.judging.judge import TextClassifier
 from regard.training.records import read_records
 from tests.conftest import Say, answer

@@ -145,8 +145,8 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 def test_a_run_folder_is_described_by_its_config(capsys, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    from regard.checkpoint import Run
     from regard.config import to_dict
+    from regard.runfolder import Run
     from regard.zoo import get
 
     Run(tmp_path).write_config({"model": to_dict(get("gpt2"))})

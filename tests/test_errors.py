@@ -10,10 +10,9 @@ import pytest
 
 import regard
 from regard import extensions
-from regard.checkpoint import RunError
 from regard.config import ConfigError
-from regard.data.files import DataError
-from regard.errors import FileError, reading, writing
+from regard.errors import DataError, FileError, reading, writing
+from regard.runfolder import RunError
 from regard.training.health import TrainingError
 from tests.conftest import Say
 from tests.test_bad_input import QUICK, sentence

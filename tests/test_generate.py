@@ -20,8 +20,8 @@ import pytest
 
 import regard as library
 from regard.checkpoint import read_tensors, write_tensors
-from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
 from regard.models import RecurrentDecoder
 from regard.tasks.language.generator import Generator, chosen_drawing
 from tests.conftest import Say

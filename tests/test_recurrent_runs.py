@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import Run
 from regard.look import look, open_run
+from regard.runfolder import Run
 from regard.tasks.writing.translation import load_translator
 from tests.conftest import Say, answer
 from tests.toy import LONGEST, Toy, meaning, perform, sentences

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from regard.checkpoint import Run
+from regard.runfolder import Run
 from regard.training.records import read_records
 
 WORDS = ["un", "deux", "trois", "quatre", "cinq", "six"]

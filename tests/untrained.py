@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 import regard
-from regard.checkpoint import Run, weights_of, write_labels, write_tensors
+from regard.checkpoint import weights_of, write_tensors
 from regard.config import change, from_dict, to_dict
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import (
@@ -25,6 +25,7 @@ from regard.models import (
     TextReaderConfig,
 )
 from regard.nn.pooling import FirstToken, LastToken
+from regard.runfolder import Run, write_labels
 from regard.zoo import get
 from tests.helpers import randomise
 

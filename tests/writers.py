@@ -6,10 +6,11 @@ from pathlib import Path
 
 import torch
 
-from regard.checkpoint import Run, weights_of, write_tensors
+from regard.checkpoint import weights_of, write_tensors
 from regard.config import change, to_dict
 from regard.data.tokenizers import Tokenizer
 from regard.models import ModelConfig
+from regard.runfolder import Run
 from tests.helpers import decoder, randomise
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz .,\nABC"

@@ -28,11 +28,11 @@ def add(verbs: Any) -> None:
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
-    from regard.checkpoint import Run
     from regard.config import change
     from regard.data.catalogue import open_data
     from regard.decoding import Decoding
     from regard.metrics.translations import bleu, chrf
+    from regard.runfolder import Run
     from regard.tasks.writing.alignment import error_rate
     from regard.tasks.writing.translation import load_translator
     from regard.training.session import start

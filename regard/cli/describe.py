@@ -40,8 +40,8 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
 def read_run(folder: str) -> Any:
     """The model's config of a run folder."""
-    from regard.checkpoint import Run
     from regard.config import from_dict
     from regard.models import ModelConfig
+    from regard.runfolder import Run
 
     return from_dict(ModelConfig, Run(folder).section("model"), "model")

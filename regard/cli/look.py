@@ -65,11 +65,11 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     if rest:
         raise Error(f"unexpected argument {rest[0]!r}; see regard look --help")
     from regard import tasks
-    from regard.checkpoint import replacing, write_text
     from regard.look import look
     from regard.look.importance import importance
     from regard.look.marking import spoken
     from regard.look.page import page, write_png
+    from regard.runfolder import replacing, write_text
     from regard.sides.base import shortened
 
     gold = None if options.gold is None else read_links(options.gold)

@@ -12,7 +12,7 @@ from regard.errors import Error
 from regard.tasks import OBJECTIVES, TASKS
 
 if TYPE_CHECKING:
-    from regard.checkpoint import Run
+    from regard.runfolder import Run
     from regard.training.progress import Progress
     from regard.training.session import Recipe
 
@@ -111,7 +111,7 @@ def add_options(verb: argparse.ArgumentParser, tasks: Mapping[str, str]) -> None
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
     check_verb(options.verb, options.task)
-    from regard.checkpoint import Run
+    from regard.runfolder import Run
     from regard.training.session import resume, start
     from regard.training.signals import Interrupted
 
@@ -185,7 +185,7 @@ def stopped(stop: KeyboardInterrupt, command: str) -> str:
 def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """The limits that a resumed run is given. All else that decides it cannot be changed, its task neither; options
     that say what its recipe says already are taken, so that a command can be given again."""
-    from regard.checkpoint import Run
+    from regard.runfolder import Run
     from regard.training.repeated import first_difference
     from regard.training.session import LIMITS
 

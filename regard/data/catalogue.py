@@ -12,7 +12,6 @@ from typing import Any
 from regard import extensions
 from regard.config import nearest
 from regard.data.documents import Document
-from regard.data.files import DataError
 from regard.data.pairs import Again, First, Pair
 from regard.data.sources import (
     aeslc,
@@ -34,6 +33,7 @@ from regard.data.sources import (
 )
 from regard.data.tagged import Tagged
 from regard.data.text import FirstLines
+from regard.errors import DataError
 
 PHRASEBOOK_TRAIN, PHRASEBOOK_OTHER = 20_000, 1_000
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from regard.data.errors import DataError
+from regard.errors import DataError
 
 Names = tuple[str, ...]
 

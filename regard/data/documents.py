@@ -14,7 +14,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import IO
 
-from regard.data.files import BOM, LONGEST_LINE_BYTES, DataError, bounded, lines, open_file
+from regard.data.files import BOM, LONGEST_LINE_BYTES, bounded, lines, open_file
+from regard.errors import DataError
 
 Range = tuple[int, int]  # from one place of a text to another, in bytes of UTF-8
 

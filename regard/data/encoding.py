@@ -23,10 +23,10 @@ from typing import IO
 import numpy as np
 
 import regard
-from regard.data.files import DataError
 from regard.data.shards import LENGTH, Ids, Shard, TokenShard, packed, unpacked
 from regard.data.store_files import id_type
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
 
 MIN_SHARDS_FOR_PROCESSES = 2  # one shard is done here before a process has started
 SHARDS_AHEAD_PER_PROCESS = 2  # read before the process asks for them

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 from regard.config import Config, ConfigError, Size
 from regard.data.catalogue import data_set, data_sets, open_data
 from regard.data.documents import Document, Listed
-from regard.data.files import DataError, PairFile, ParallelFiles, SummaryFile
+from regard.data.files import PairFile, ParallelFiles, SummaryFile
 from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
@@ -18,6 +18,7 @@ from regard.data.questions import Question, open_questions
 from regard.data.related import Related, RelatedFile, from_judged, from_pairs
 from regard.data.tagged import Tagged, open_tagged
 from regard.data.text import FirstLines, Share, TextFiles
+from regard.errors import DataError
 
 E = TypeVar("E", bound="Examples")
 

@@ -17,22 +17,9 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, Generic, TypeVar
 
 from regard.data.columns import Bare, Known, Names, layout
-from regard.data.errors import DataError
 from regard.data.forms import Line, Rows, check_column, comma_separated, csv_names, json_names, jsonl, tsv
 from regard.data.pairs import Pair, again
-
-__all__ = [
-    "DataError",
-    "Line",
-    "PairFile",
-    "ParallelFiles",
-    "SummaryFile",
-    "TableFile",
-    "check_found",
-    "column_of",
-    "decoded",
-]
-__all__ += ["existing", "lines", "locate", "text_of"]
+from regard.errors import DataError
 
 E = TypeVar("E")
 

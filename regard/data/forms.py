@@ -13,7 +13,7 @@ from typing import Any
 
 from regard.config import nearest
 from regard.data.columns import ColumnLayout
-from regard.data.errors import DataError
+from regard.errors import DataError
 
 LONGEST_CELL_CHARACTERS = 1 << 28
 Line = Mapping[str, Any]  # of a table: its cells by column

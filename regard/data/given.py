@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-from regard.data.errors import DataError
+from regard.errors import DataError
 
 MESSAGE_CHARACTERS = 40  # of a value that a message quotes
 INVISIBLE = ("Cc", "Cf")  # Unicode's categories of what controls and formats

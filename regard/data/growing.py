@@ -17,10 +17,9 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from regard.data.files import DataError
 from regard.data.store import HEADER, Store
 from regard.data.store_files import OFFSET, SideWriter, header, id_type, side_files, write_header
-from regard.errors import check_guards
+from regard.errors import DataError, check_guards
 
 JOURNAL = "journal.jsonl"  # a line about the store, then one for each part
 

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from regard.data.columns import Bare, is_number
-from regard.data.files import DataError, Line, column_of, text_of
+from regard.data.files import column_of, text_of
+from regard.data.forms import Line
 from regard.data.labelled import LabelFile
+from regard.errors import DataError
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ from random import Random
 from typing import Protocol, TypeVar
 
 from regard.data.columns import MESSAGE_CHARACTERS, Bare, is_number
-from regard.data.files import DataError, Line, TableFile, column_of, text_of
+from regard.data.files import TableFile, column_of, text_of
+from regard.data.forms import Line
+from regard.errors import DataError
 
 
 class HasLabel(Protocol):

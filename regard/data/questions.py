@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.data.files import DataError, Line, TableFile, column_of, existing, text_of
+from regard.data.files import TableFile, column_of, existing, text_of
+from regard.data.forms import Line
 from regard.data.pairs import again
-from regard.errors import FileError, reading
+from regard.errors import DataError, FileError, reading
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from regard.data.errors import DataError
 from regard.data.given import is_blank
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from regard.data.columns import is_number
-from regard.data.files import DataError, Line, TableFile, text_of
+from regard.data.files import TableFile, text_of
+from regard.data.forms import Line
 from regard.data.judged import LABELS, SCORES, STSB, TEXTS, JudgedPair
 from regard.data.pairs import Pair, again
+from regard.errors import DataError
 
 NEGATIVE = "negative"
 NO_SCORES = ("nan", "inf", "-inf")

@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.files import DataError
 from regard.data.store_files import OFFSET, VERSION, SideWriter, header, side_files, write_header
-from regard.errors import writing
+from regard.errors import DataError, writing
 
 HEADER = "store.json"
 CHUNK_TOKENS = 1 << 18

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.data.files import DataError, Line, TableFile, check_found, column_of, existing, lines
+from regard.data.files import TableFile, check_found, column_of, existing, lines
+from regard.data.forms import Line
+from regard.errors import DataError
 
 COLUMNS = 2  # of a line at least: a word and its tag
 UNIVERSAL = (2, 4)  # of CoNLL-U: the word and its part of speech

@@ -11,7 +11,9 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from regard.data.documents import Document, Documents, Range, bytes_in, file_document, in_memory
-from regard.data.files import DataError, Line, TableFile, existing, text_of
+from regard.data.files import TableFile, existing, text_of
+from regard.data.forms import Line
+from regard.errors import DataError
 
 COLUMN = "text"
 SUFFIXES = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz")  # of the files of a folder

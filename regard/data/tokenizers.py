@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 from regard.config import nearest
-from regard.data.files import DataError
-from regard.errors import Error, writing
+from regard.errors import DataError, Error, writing
 
 PAD, START, END, UNKNOWN = range(4)
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from regard.data.batches import Batches, Indices
-from regard.data.files import DataError
+from regard.errors import DataError
 
 
 class Windows(Batches):

@@ -12,17 +12,7 @@ import torch
 from tokenizers import processors
 from torch import Tensor
 
-from regard.checkpoint import (
-    LABELS,
-    Run,
-    RunError,
-    Scale,
-    load_both,
-    read_labels,
-    weights_of,
-    write_tensors,
-    write_text,
-)
+from regard.checkpoint import load_both, weights_of, write_tensors
 from regard.config import ConfigError
 from regard.data.tokenizers import NAMES, Tokenizer
 from regard.errors import reading
@@ -31,6 +21,7 @@ from regard.interop.huggingface import EMBEDDING, FAMILIES, MODULES, POOLS, WEIG
 from regard.interop.labellers import LABELLERS, above, label_fields
 from regard.interop.rules import scattered, shapes_of
 from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextModelConfig, TextWriterConfig, encoder_in
+from regard.runfolder import LABELS, Run, RunError, Scale, read_labels, write_text
 
 Say = Callable[[str], None]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from regard.config import Config, Part, fields_of, from_dict, nearest, to_dict
-from regard.data.files import DataError
+from regard.errors import DataError
 from regard.interop.rules import Rule, shapes_of
 from regard.models import ModelConfig
 from regard.nn.attention import MultiHead

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from regard.config import nearest
-from regard.data.files import DataError
+from regard.errors import DataError
 from regard.interop.decoders import GPT, GPT2, LLAMA
 from regard.interop.encoders import BERT, DISTILBERT, ROBERTA
 from regard.interop.family import Family, Fields

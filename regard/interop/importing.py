@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import Run, RunError, Scale, keep_labels, write_tensors
+from regard.checkpoint import write_tensors
 from regard.config import to_dict
-from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
-from regard.errors import writing
+from regard.errors import DataError, writing
 from regard.interop import huggingface, llama2c, vocabularies
 from regard.interop.huggingface import ForeignModel
 from regard.models import Encoder, TextWriterConfig, TwoStream
+from regard.runfolder import Run, RunError, Scale, keep_labels
 
 Say = Callable[[str], None]
 

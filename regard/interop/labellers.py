@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from regard.data.files import DataError
+from regard.errors import DataError
 from regard.interop.encoders import BERT, DISTILBERT, ROBERTA
 from regard.interop.family import Family, Fields
 from regard.interop.rules import Rule, layer

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from tokenizers import AddedToken, decoders, models, normalizers
 from torch import Tensor
 
-from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
-from regard.errors import reading
+from regard.errors import DataError, reading
 from regard.interop.decoders import LLAMA
 from regard.interop.family import Fields
 from regard.interop.huggingface import ForeignModel, converted

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regard.data.files import DataError
+from regard.errors import DataError
 from regard.models import ModelConfig
 from regard.nn.positions.base import HeadDims
 

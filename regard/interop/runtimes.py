@@ -14,11 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.checkpoint import Run, load_both, write_text
+from regard.checkpoint import load_both
 from regard.config import ConfigError
 from regard.errors import Error, writing
 from regard.interop.exporting import check_free, export_huggingface
 from regard.models import Encoder, EncoderModel, LabellerConfig, ModelConfig, TextWriter
+from regard.runfolder import Run, write_text
 
 Say = Callable[[str], None]
 

@@ -14,8 +14,8 @@ from typing import Any
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers
 
-from regard.data.files import DataError
 from regard.data.tokenizers import closing_template
+from regard.errors import DataError
 
 MODEL = "spiece.model"
 SPACE = "▁"  # how a piece begins that has a space in front

@@ -18,8 +18,8 @@ import tokenizers
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 
 from regard.config import nearest
-from regard.data.files import DataError
 from regard.data.tokenizers import NAMES, Tokenizer, byte_letters
+from regard.errors import DataError
 from regard.interop.sentencepiece import MODEL, sentencepiece
 
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # the names of byte-level BPE's two files

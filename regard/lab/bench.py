@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from regard import __version__
-from regard.checkpoint import Run, RunError, read_json, write_text
 from regard.config import to_dict
 from regard.errors import reading
 from regard.lab.experiment import Experiment, ExperimentResult, Result, Say, Trial
 from regard.lab.report import write_report
+from regard.runfolder import Run, RunError, read_json, write_text
 from regard.training.place import Place
 
 CONFIG, RESULT, RESULTS = "config.json", "result.json", "results.json"

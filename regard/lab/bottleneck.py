@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from regard.checkpoint import write_text
 from regard.config import ConfigError, Positive, Size
 from regard.data.examples import PairData
 from regard.lab.comparison import (
@@ -39,6 +38,7 @@ from regard.nn.attention.scores import General
 from regard.nn.heads import LinearHead
 from regard.nn.residual import PreNorm
 from regard.page.records import Card, LineChart, Series
+from regard.runfolder import write_text
 from regard.zoo.transformer import transformer
 
 FIXED, ATTENTION, TRANSFORMER = "fixed context", "attention", "Transformer"

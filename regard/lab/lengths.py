@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from regard.data.files import DataError
 from regard.data.pairs import Pair
+from regard.errors import DataError
 
 READ_PER_WANTED = 20  # sentences read for each one wanted of a length, at least, before the lengths are known
 MAX_READ_PER_WANTED = 300

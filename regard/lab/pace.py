@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
-from regard.checkpoint import Run, read_json, write_text
 from regard.fast import choose_device, quicken
 from regard.lab.experiment import Say
 from regard.models import ModelConfig
+from regard.runfolder import Run, read_json, write_text
 from regard.tasks.base import Task
 from regard.training.records import ignore
 from regard.training.settings import Training

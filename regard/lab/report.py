@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from regard.checkpoint import write_text
 from regard.config import leaves, needs, to_dict, to_json
 from regard.lab.experiment import Experiment, ExperimentResult
 from regard.page.chart import sheet
 from regard.page.html import html, page
 from regard.page.records import Cards, Code, Folded, Prose, Section, Table
+from regard.runfolder import write_text
 
 
 def text(outcome: ExperimentResult) -> str:

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from regard.checkpoint import read_json, write_text
 from regard.config import ConfigError, Positive, Size
 from regard.lab.comparison import Ranking, about, contest, enough, left_out, listed, point, said
 from regard.lab.experiment import Experiment, ExperimentResult, Result, Results, Say, Trial
@@ -34,6 +33,7 @@ from regard.nn.positions import NoPosition, Position
 from regard.nn.residual import PreNorm
 from regard.nn.stacks import Block, Stack
 from regard.page.records import Card, LineChart, Point, Series, Table
+from regard.runfolder import read_json, write_text
 
 RECURRENCE, CONVOLUTION, ATTENTION, KEPT = "recurrence", "convolution", "attention", "attention, weights kept"
 ALLOWED_POINTS = 5.0  # a smaller loss of accuracy, in per cent, still counts as holding

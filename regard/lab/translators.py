@@ -11,19 +11,19 @@ from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 
-from regard.checkpoint import TOKENS, Run, write_text
 from regard.config import Positive, Size, nearest
 from regard.data.catalogue import data_set
 from regard.data.examples import PairData
-from regard.data.files import DataError
 from regard.data.pairs import Pair
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding
+from regard.errors import DataError
 from regard.lab.experiment import Experiment, Result, Say, Trial
 from regard.lab.lengths import Group
 from regard.lab.pace import paces
 from regard.metrics.statistics import sentence_counts
 from regard.models import ModelConfig
+from regard.runfolder import TOKENS, Run, write_text
 from regard.tasks.writing.translation import Translation, load_translator
 from regard.tasks.writing.translator import Translator
 from regard.training.averaging import Exponential

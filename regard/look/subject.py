@@ -9,7 +9,7 @@ from typing import cast
 
 import torch
 
-from regard.checkpoint import Run, RunError, Scale, load_both, read_labels
+from regard.checkpoint import load_both
 from regard.config import from_dict, nearest
 from regard.data.pairs import Pair
 from regard.data.roles import Roles, roles
@@ -33,6 +33,7 @@ from regard.models import (
 )
 from regard.models.encoder import own_segments
 from regard.nn.heads import Head
+from regard.runfolder import Run, RunError, Scale, read_labels
 
 MAX_LOOKED_TOKENS = 1024  # of a side, unless the model reads fewer
 

@@ -12,11 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import Run
 from regard.config import ConfigError
 from regard.data.tokenizers import Tokenizer
 from regard.page.records import BarChart, Element
 from regard.results import Result, Scores
+from regard.runfolder import Run
 
 MOST_DRAWN = 12  # labels whose probabilities a notebook shows
 

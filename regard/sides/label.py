@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.config import nearest
-from regard.data.files import DataError
+from regard.errors import DataError
 from regard.metrics.labels import LabelScores
 from regard.nn.agreement import label_loss
 from regard.sides.base import Judgement, OutputSide, Row, Say, Verdicts, shortened

@@ -12,9 +12,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import Run
-from regard.data.files import DataError
+from regard.errors import DataError
 from regard.metrics.many_labels import USUAL_THRESHOLD, ManyLabelScores, as_matrix, best_threshold
+from regard.runfolder import Run
 from regard.sides.base import Judgement, OutputSide, Row, Say, Verdicts
 from regard.sides.label import SEPARATOR, ranked, unknown_label
 

@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import Scale
-from regard.data.files import DataError
+from regard.errors import DataError
 from regard.metrics.correlation import CorrelationScores
 from regard.nn.agreement import score_loss
+from regard.runfolder import Scale
 from regard.sides.base import Judgement, OutputSide, Row, Verdicts
 
 SCORE_STEPS = 10_000  # between the lowest score and the highest: what is stored of a training example

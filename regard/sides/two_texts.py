@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.data.files import DataError
 from regard.data.given import checked_text, is_blank
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
 from regard.models.padding import padded
 from regard.sides.base import Batch, InputSide, Row
 

@@ -65,7 +65,7 @@ class Shelf:
 
     def load(self, folder: Path) -> Loaded:
         """Any failure to load is told as the run folder's: it can be broken in many ways."""
-        from regard.checkpoint import RunError
+        from regard.runfolder import RunError
 
         try:
             self.runs.check_inside(folder, deeply=True)
@@ -90,9 +90,9 @@ class Shelf:
 
 def load(folder: Path) -> Loaded:
     from regard import tasks
-    from regard.checkpoint import Run, RunError
     from regard.decoding.prefixes import Prefixes
     from regard.models import SourceWriter, TextWriter
+    from regard.runfolder import Run, RunError
     from regard.tasks.base import task_in
     from regard.tasks.language.generator import Generator
     from regard.tasks.language.task import LanguageModelling

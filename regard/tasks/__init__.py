@@ -33,8 +33,8 @@ OBJECTIVES = {  # what `regard pretrain` takes
 
 def subject(run: str | Path) -> Subject:
     """What of a run is looked at. What a task says of a text it words itself."""
-    from regard.checkpoint import Run
     from regard.look import open_run
+    from regard.runfolder import Run
     from regard.tasks.base import task_in
     from regard.tasks.judging.judging import Judging
 
@@ -51,7 +51,7 @@ def load(run: str | Path, int8: bool = False) -> Any:
 
     `int8` turns its matrices into bytes: faster on a CPU, less exact.
     """
-    from regard.checkpoint import Run
+    from regard.runfolder import Run
     from regard.tasks.base import rounded, task_in
     from regard.tasks.vectors.embedding import load_embedder
     from regard.tasks.writing.translation import Translation, load_translator

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, RunError, load_both, load_tokenizer
+from regard.checkpoint import load_both
 from regard.config import Config, ConfigError, Part, Size, change, from_dict
 from regard.data.batches import Batches
 from regard.data.examples import Examples
@@ -26,6 +26,7 @@ from regard.fast import for_use
 from regard.models import Model, ModelConfig, TextReaderConfig
 from regard.page.records import Section
 from regard.results import Measured, Scores
+from regard.runfolder import TOKENS, Run, RunError, load_tokenizer
 from regard.tasks.registry import register
 
 Say = Callable[[str], None]  # takes one line of progress

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import Run
 from regard.results import Scores
+from regard.runfolder import Run
 from regard.tasks.base import Evaluation, Say, silent, task_in
 from regard.tasks.vectors.task import Relating
 

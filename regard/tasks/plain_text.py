@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from regard.checkpoint import HELD, TOKENS
 from regard.data.corpus import Rowing, tokenized
 from regard.data.documents import Document, bytes_in
-from regard.data.files import DataError
 from regard.data.store import Store
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
+from regard.runfolder import HELD, TOKENS
 from regard.tasks.base import Say
 
 Stream = Iterable[str | None]  # of texts, None where a document ends

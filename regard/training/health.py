@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from torch import nn
 
-from regard.checkpoint import Run
 from regard.errors import Error
+from regard.runfolder import Run
 from regard.training.strategy import Groups, Summed
 
 EXPLODED = 3  # times the first loss, or times 1 where that was smaller: a model that is tuned may begin near 0

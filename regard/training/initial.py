@@ -11,20 +11,11 @@ from typing import Annotated, Any
 
 import torch
 
-from regard.checkpoint import (
-    Run,
-    RunError,
-    check_finite,
-    check_together,
-    load_tokenizer,
-    read_json,
-    read_tensors,
-    read_text,
-    write_text,
-)
+from regard.checkpoint import check_finite, check_together, read_tensors
 from regard.config import Config, ConfigError, Count, Positive, Within, from_dict
 from regard.models import Encoder, Model, ModelConfig, TextModelConfig, TextReader, TextReaderConfig, Writer
 from regard.nn.lowrank import adapt
+from regard.runfolder import Run, RunError, load_tokenizer, read_json, read_text, write_text
 
 TAKEN = "taken.json"  # in the run folder: the weights that came from another run
 HEAD_RATE = 10.0

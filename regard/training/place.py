@@ -6,8 +6,8 @@ import os
 import weakref
 from pathlib import Path
 
-from regard.checkpoint import RunError
 from regard.errors import GUARDS
+from regard.runfolder import RunError
 
 
 class Place:

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from regard.checkpoint import Run
 from regard.fast import choose_device
+from regard.runfolder import Run
 from regard.training.schedules import Rise
 from regard.training.session import Recipe, begin, make_trainer
 from regard.training.trainer import Trainer

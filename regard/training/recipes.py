@@ -10,7 +10,6 @@ from typing import Any
 import yaml
 
 from regard import extensions
-from regard.checkpoint import Run
 from regard.config import (
     ConfigError,
     UnknownOptionError,
@@ -25,6 +24,7 @@ from regard.config import (
 from regard.data.catalogue import data_set, data_sets
 from regard.errors import reading
 from regard.models import ModelConfig, TextModelConfig, TextReaderConfig, WriterConfig
+from regard.runfolder import Run
 from regard.tasks import OBJECTIVES
 from regard.tasks.base import TaskConfig
 from regard.tasks.tuning import tuning

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import Run
 from regard.config import leaves, to_dict
 from regard.errors import Error
+from regard.runfolder import Run
 from regard.training.recipes import change_recipe, is_there, make_recipe, read_file
 from regard.training.session import LIMITS, Recipe, read_asked, read_recipe
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from regard.checkpoint import Run, read_text, write_text
 from regard.page.html import page
 from regard.page.records import Card, Cards, Code, Element, Folded, LineChart, Numbers, Section, Series, Table
+from regard.runfolder import Run, read_text, write_text
 from regard.tasks import OBJECTIVES
 from regard.training.records import Record, duration, figure, kept, read_records
 

@@ -7,8 +7,8 @@ import statistics
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.checkpoint import Run, RunError, read_json, write_text
 from regard.config import change, leaves, to_dict
+from regard.runfolder import Run, RunError, read_json, write_text
 from regard.training.place import Place
 from regard.training.progress import INTERRUPTED
 from regard.training.records import kept, read_records

@@ -13,19 +13,7 @@ import torch
 import yaml
 
 from regard import __version__, tasks
-from regard.checkpoint import (
-    ASKED,
-    FILES,
-    NEEDS,
-    TOKENS,
-    Run,
-    RunError,
-    load_tokenizer,
-    put_weights,
-    read_json,
-    read_tensors,
-    write_text,
-)
+from regard.checkpoint import put_weights, read_tensors
 from regard.config import Config, ConfigError, change, fields_of, from_dict, nearest, needs, to_dict
 from regard.data.batches import Batches
 from regard.data.growing import begun
@@ -34,6 +22,7 @@ from regard.fast import choose_device, plain, quicken
 from regard.models import Model, ModelConfig
 from regard.nn.lowrank import merge
 from regard.nn.stacks import StackLayers
+from regard.runfolder import ASKED, FILES, NEEDS, TOKENS, Run, RunError, load_tokenizer, read_json, write_text
 from regard.tasks.base import Say, Task, TaskConfig
 from regard.training.forked import Forked, shares_of
 from regard.training.heads import solve_head

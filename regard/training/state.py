@@ -10,20 +10,10 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from regard.checkpoint import (
-    Run,
-    RunError,
-    check_tensors,
-    put_weights,
-    read_json,
-    read_tensors,
-    running,
-    weights_of,
-    write_tensors,
-    write_text,
-)
+from regard.checkpoint import check_tensors, put_weights, read_tensors, running, weights_of, write_tensors
 from regard.fast.device import put_random_state, random_state
 from regard.models import Model
+from regard.runfolder import Run, RunError, read_json, write_text
 from regard.training.averaging import Average
 from regard.training.progress import Progress
 from regard.training.records import validated

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from regard.checkpoint import Run, write_tensors
+from regard.checkpoint import write_tensors
 from regard.config import ConfigError, nearest
 from regard.data.batches import Batches
 from regard.fast.device import put_random_state, random_state
 from regard.models import Model
 from regard.nn.lowrank import merged
+from regard.runfolder import Run
 from regard.tasks.base import Task
 from regard.training.health import TrainingError, check_losses, check_weights, last_good, mean
 from regard.training.loop import Latest, Loop

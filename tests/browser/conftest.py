@@ -13,10 +13,11 @@ import pytest
 import torch
 
 import regard
-from regard.checkpoint import Run, weights_of, write_tensors
+from regard.checkpoint import weights_of, write_tensors
 from regard.config import to_dict
 from regard.data.tokenizers import Tokenizer
 from regard.look import Subject, open_run
+from regard.runfolder import Run
 from regard.studio.app import make_app
 from tests.helpers import SMALL, randomise
 from tests.studio.serving import serving

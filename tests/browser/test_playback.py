@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import Run
 from regard.look import Look
+from regard.runfolder import Run
 from tests.browser.page import Keys, Page
 
 STEPS = [100, 200, 300]

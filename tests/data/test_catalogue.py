@@ -13,10 +13,10 @@ import pytest
 
 from regard.data.catalogue import DATA_SETS, open_data, swapped
 from regard.data.documents import Document
-from regard.data.files import DataError
 from regard.data.labelled import Labelled
 from regard.data.pairs import Pair
 from regard.data.tagged import Tagged
+from regard.errors import DataError
 
 
 @pytest.fixture

@@ -18,12 +18,12 @@ from regard.data import encoding, growing, shards
 from regard.data.corpus import Rowing, document_rows, tokenized
 from regard.data.documents import in_memory
 from regard.data.encoding import Worker, encoded
-from regard.data.files import DataError
 from regard.data.growing import begun
 from regard.data.shards import Shard, packed, unpacked
 from regard.data.store import Store
 from regard.data.text import Pieces
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
 
 WORDS = "the quick brown fox jumps over a lazy dog – où ça ? 🌙 ".split(" ")
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from regard.data.documents import Document, file_document, in_memory
-from regard.data.files import LONGEST_LINE_BYTES, DataError, bounded, whole_characters
+from regard.data.files import LONGEST_LINE_BYTES, bounded, whole_characters
 from regard.data.text import Pieces, Sampled, TextFiles, evenly
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
 
 TEXT = "Première ligne.\r\n\n  Indented\tline 🌙\nno end é"
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.files import DataError, PairFile, ParallelFiles
+from regard.data.files import PairFile, ParallelFiles
 from regard.data.pairs import Pair
+from regard.errors import DataError
 from tests.data.written import complaint, write
 
 PAIRS = [Pair("a cat", "une chatte"), Pair("two dogs", "deux chiens"), Pair("it's “late”, he said", "il est tard 🌙")]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from regard.data.examples import RelatedData
-from regard.data.files import DataError
 from regard.data.related import Related, RelatedFile
+from regard.errors import DataError
 from tests.data.written import complaint
 
 

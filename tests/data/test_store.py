@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from regard.data import store as module
-from regard.data.files import DataError
 from regard.data.store import Store, write_store
+from regard.errors import DataError
 
 Row = tuple[list[int], list[int]]
 

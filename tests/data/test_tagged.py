@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from regard.data.catalogue import open_data
-from regard.data.files import DataError
 from regard.data.tagged import Tagged, open_tagged, words_in
+from regard.errors import DataError
 from tests.data.written import complaint
 
 SENTENCES = [

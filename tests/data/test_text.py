@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from regard.data.documents import bytes_in
-from regard.data.files import DataError
 from regard.data.text import FirstLines, Sentences, Share, TextFiles
+from regard.errors import DataError
 from tests.data.written import write
 
 TEXT = "Première ligne.\r\n\n  Indented\tline 🌙\nno end"

@@ -14,8 +14,8 @@ from typing import get_args
 import pytest
 import tokenizers
 
-from regard.data.files import DataError
 from regard.data.tokenizers import END, LARGEST, PAD, SMALLEST, START, UNKNOWN, Kind, Tokenizer, suited
+from regard.errors import DataError
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 EXACT: tuple[Kind, ...] = ("bpe", "unigram", "byte")

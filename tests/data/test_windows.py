@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regard.data.files import DataError
 from regard.data.store import write_store
 from regard.data.windows import Windows
+from regard.errors import DataError
 
 
 @pytest.mark.parametrize("tokens", [10, 11, 19, 20, 101, 1000])

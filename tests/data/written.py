@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from regard.data.files import DataError
+from regard.errors import DataError
 
 
 def write(path: Path, text: str | bytes) -> Path:

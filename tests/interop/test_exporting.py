@@ -13,13 +13,14 @@ import torch
 
 transformers = pytest.importorskip("transformers")
 
-from regard.checkpoint import Run, load_both, weights_of, write_tensors  # noqa: E402
+from regard.checkpoint import load_both, weights_of, write_tensors  # noqa: E402
 from regard.config import change, to_dict  # noqa: E402
 from regard.data.tokenizers import Tokenizer  # noqa: E402
 from regard.interop import export_huggingface, import_source  # noqa: E402
 from regard.interop.vocabularies import read_tokenizer  # noqa: E402
 from regard.models import ModelConfig  # noqa: E402
 from regard.models.encoder import own_segments  # noqa: E402
+from regard.runfolder import Run  # noqa: E402
 from regard.zoo import get  # noqa: E402
 from tests.helpers import SMALL, built  # noqa: E402
 from tests.interop import foreign  # noqa: E402

@@ -16,10 +16,11 @@ pytest.importorskip("transformers")
 import transformers
 
 import regard
-from regard.checkpoint import Run, load_both
+from regard.checkpoint import load_both
 from regard.decoding import Decoding, complete
 from regard.interop import import_source
 from regard.models import DecoderModel, EncoderModel
+from regard.runfolder import Run
 from regard.tasks.language.generator import Generator
 from regard.tasks.vectors.embedding import load_embedder
 from tests.interop import foreign

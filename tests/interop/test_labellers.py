@@ -14,13 +14,14 @@ import torch
 transformers = pytest.importorskip("transformers")
 
 import regard as library  # noqa: E402
-from regard.checkpoint import Run, Scale, keep_labels, load_both, read_labels  # noqa: E402
+from regard.checkpoint import load_both  # noqa: E402
 from regard.config import ConfigError, change  # noqa: E402
-from regard.data.files import DataError  # noqa: E402
+from regard.errors import DataError  # noqa: E402
 from regard.interop import export_huggingface, import_source  # noqa: E402
 from regard.interop.runtimes import check_headless  # noqa: E402
 from regard.models import Classifier, Encoder, Tagger  # noqa: E402
 from regard.nn.pooling import FirstToken, Mean  # noqa: E402
+from regard.runfolder import Run, Scale, keep_labels, read_labels  # noqa: E402
 from regard.tasks.judging.judge import PairJudge, TextClassifier  # noqa: E402
 from regard.tasks.tagging.tagger import WordTagger  # noqa: E402
 from regard.zoo import get  # noqa: E402

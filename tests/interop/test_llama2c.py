@@ -12,8 +12,9 @@ import pytest
 import torch
 
 import regard
-from regard.checkpoint import Run, load_both
+from regard.checkpoint import load_both
 from regard.interop import import_source
+from regard.runfolder import Run
 
 transformers = pytest.importorskip("transformers")
 

@@ -13,9 +13,10 @@ import torch
 
 pytest.importorskip("transformers")
 
-from regard.checkpoint import Run, load_both
+from regard.checkpoint import load_both
 from regard.config import change
 from regard.interop import export_ctranslate2, export_onnx, import_source, runtimes
+from regard.runfolder import Run
 from regard.zoo import get
 from tests.helpers import SMALL
 from tests.interop import foreign

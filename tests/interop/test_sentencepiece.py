@@ -9,7 +9,7 @@ import pytest
 
 transformers = pytest.importorskip("transformers")
 
-from regard.data.files import DataError  # noqa: E402
+from regard.errors import DataError  # noqa: E402
 from regard.interop.vocabularies import read_tokenizer  # noqa: E402
 from tests.interop import foreign  # noqa: E402
 

@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from regard.checkpoint import RunError
 from regard.cli.options import read_changes
 from regard.config import change
 from regard.lab import EXPERIMENTS, MINUTES, bench, find
@@ -24,6 +23,7 @@ from regard.lab.report import command, text
 from regard.lab.scores import AttentionScores
 from regard.nn.attention.scores import Additive
 from regard.page.records import Card, DotChart, LineChart, Point, Series, Table
+from regard.runfolder import RunError
 
 done: list[str] = []
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import Run
 from regard.data.catalogue import open_data
-from regard.data.files import DataError
+from regard.errors import DataError
 from regard.lab.bottleneck import ATTENTION, FIXED, TRANSFORMER, Bottleneck
 from regard.lab.experiment import Result
 from regard.lab.lengths import by_length
 from regard.models import EncoderDecoder
+from regard.runfolder import Run
 from regard.tasks.writing.translator import Translator
 from tests.conftest import Say
 from tests.lab import synthetic

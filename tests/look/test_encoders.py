@@ -10,12 +10,12 @@ import pytest
 import torch
 
 import regard as library
-from regard.checkpoint import Scale
 from regard.look import Look, Subject, look, open_run, way
 from regard.look.importance import importance
 from regard.look.parts import Mark
 from regard.models import EncoderModel, TaggerModel
 from regard.nn.pooling import AttentionPooling, Largest, Mean
+from regard.runfolder import Scale
 from regard.sides import Label, Score, TwoTexts
 from regard.sides.two_texts import pair_tokens
 from regard.tasks.answering.answerer import Answerer, TextWindow, read_windows

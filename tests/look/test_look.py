@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import regard
-from regard.checkpoint import Run, weights_of, write_tensors
+from regard.checkpoint import weights_of, write_tensors
 from regard.config import change, to_dict
 from regard.data.pairs import Pair
 from regard.data.tokenizers import END, START, Tokenizer
@@ -29,6 +29,7 @@ from regard.nn.call.watch import silenced
 from regard.nn.heads import LinearHead
 from regard.nn.pooling import AttentionPooling, Mean
 from regard.nn.stacks import Stack
+from regard.runfolder import Run
 from regard.tasks.writing.alignment import cross_weights
 from regard.tasks.writing.translation import load_translator
 from tests.halving import SHORTER

@@ -17,8 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import Run, write_text
 from regard.cli import main
+from regard.runfolder import Run, write_text
 from regard.training.records import read_records
 from tests.documents import write_texts
 from tests.tagged_toy import write_tagged

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from regard.checkpoint import Run
+from regard.runfolder import Run
 from regard.training.records import read_records
 from tests.conftest import Say
 from tests.old_runs.make import RUNS, STEPS, USES

@@ -12,10 +12,11 @@ import torch
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from regard.checkpoint import Run, weights_of, write_tensors
+from regard.checkpoint import weights_of, write_tensors
 from regard.config import to_dict
 from regard.data.tokenizers import Tokenizer
 from regard.models import ModelConfig
+from regard.runfolder import Run
 from regard.studio.app import make_app
 from regard.zoo import get
 from tests.helpers import decoder, encoder, randomise

@@ -12,13 +12,13 @@ import torch
 from fastapi.testclient import TestClient
 
 import regard
-from regard.checkpoint import Run
 from regard.config import from_dict
 from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, complete
 from regard.look import open_run
 from regard.look.tree import beam_tree
 from regard.models import DecoderModel, ModelConfig
+from regard.runfolder import Run
 from regard.tasks.writing.translation import load_translator
 from tests.studio.conftest import CONTEXT
 from tests.toy import LONGEST, WORDS, sentences

@@ -14,10 +14,10 @@ import torch
 
 import regard as library
 from regard.data.catalogue import open_data
-from regard.data.files import DataError
 from regard.data.questions import Question, open_questions
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.spans import LONGEST, best_span
+from regard.errors import DataError
 from regard.metrics.answers import exact, judged_answers, overlap
 from regard.metrics.certainty import intervals
 from regard.models import Tagger, TaggerModel

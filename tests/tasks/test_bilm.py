@@ -14,11 +14,12 @@ import torch
 import torch.nn.functional as F
 
 import regard as library
-from regard.checkpoint import Run, RunError, load_model, read_tensors
+from regard.checkpoint import load_model, read_tensors
 from regard.data.examples import TextData
-from regard.data.files import DataError
 from regard.data.tokenizers import END, START
+from regard.errors import DataError
 from regard.models import BiLM, BiLMModel, TaggerModel
+from regard.runfolder import Run, RunError
 from regard.tasks.pretraining.bilm import BiLMObjective, neighbours, predicted
 from regard.training.initial import reader_of
 from regard.training.session import resume

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import regard as library
-from regard.checkpoint import Run
 from regard.config import ConfigError
 from regard.models import Turing
+from regard.runfolder import Run
 from regard.tasks.made.copying import TEST, Copier, Copy, presented
 from regard.training.recipes import make_recipe
 from regard.zoo import get

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import regard as library
-from regard.checkpoint import Scale
-from regard.data.files import DataError
 from regard.decoding import Decoding
+from regard.errors import DataError
+from regard.runfolder import Scale
 from regard.tasks.writing.translator import Translator
 from tests.conftest import Say
 from tests.toy import LONGEST, Toy

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import regard as library
-from regard.checkpoint import Run
 from regard.config import ConfigError
 from regard.data.examples import LabelledData
-from regard.data.files import DataError
 from regard.data.labelled import Labelled
+from regard.errors import DataError
+from regard.runfolder import Run
 from regard.tasks.made.episodes import TermWeights, by_class, divided
 from regard.tasks.made.fewshot import FewShots, finest
 from regard.training.recipes import make_recipe

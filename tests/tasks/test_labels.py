@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regard.checkpoint import LABELS, RunError, read_labels, write_labels
 from regard.metrics.labels import LabelScores
+from regard.runfolder import LABELS, RunError, read_labels, write_labels
 
 
 def test_names_are_kept_once_and_in_order(tmp_path: Path) -> None:

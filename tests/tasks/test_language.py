@@ -12,13 +12,13 @@ import pytest
 import torch
 
 import regard as library
-from regard.checkpoint import Run
 from regard.config import ConfigError
 from regard.data.examples import TextData
-from regard.data.files import DataError
 from regard.data.tokenizers import END, START, Tokenizer
 from regard.decoding import Decoding
+from regard.errors import DataError
 from regard.models import TextWriter
+from regard.runfolder import Run
 from regard.tasks.language.generator import Generator, chosen_drawing
 from regard.tasks.language.scoring import as_written, measure, sliding
 from regard.tasks.language.task import LanguageModelling

@@ -10,9 +10,9 @@ import torch
 
 from regard.data.documents import in_memory
 from regard.data.encoding import encoded
-from regard.data.files import DataError
 from regard.data.shards import shards
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.errors import DataError
 from regard.tasks.pretraining.masking import IGNORED, Masking, first_pieces, glue
 from regard.tasks.pretraining.mlm import MaskedWords
 from regard.tasks.pretraining.passages import InMemory, Pairs, chunks, packed, sentences, texts_of

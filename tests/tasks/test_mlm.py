@@ -10,11 +10,12 @@ import torch
 import torch.nn.functional as F
 
 import regard as library
-from regard.checkpoint import Run, load_both, read_tensors
+from regard.checkpoint import load_both, read_tensors
 from regard.config import ConfigError
 from regard.data.examples import TextData
 from regard.data.tokenizers import Tokenizer
 from regard.models import Encoder, EncoderModel
+from regard.runfolder import Run
 from regard.tasks.pretraining.hiding import Hidden
 from regard.tasks.pretraining.masking import IGNORED
 from regard.tasks.pretraining.mlm import MaskedReader, MaskedWords

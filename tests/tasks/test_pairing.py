@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import regard as library
-from regard.checkpoint import Scale
 from regard.data.catalogue import open_data
 from regard.data.examples import JudgedData
-from regard.data.files import DataError
 from regard.data.judged import JudgedFile
+from regard.errors import DataError
 from regard.metrics.correlation import matthews, pearson, ranks, spearman
+from regard.runfolder import Scale
 from regard.sides.two_texts import cut_to
 from regard.tasks.judging.pairing import Pairing
 from tests.conftest import Say, answer

@@ -12,10 +12,11 @@ import torch
 import torch.nn.functional as F
 
 import regard as library
-from regard.checkpoint import Run, load_both, read_tensors
+from regard.checkpoint import load_both, read_tensors
 from regard.data.examples import TextData
 from regard.models import Classifier, TwoStreamModel
 from regard.nn.pooling import LastToken
+from regard.runfolder import Run
 from regard.tasks.pretraining.plm import PermutedWords
 from regard.tasks.vectors.embedding import load_embedder
 from regard.training.session import resume

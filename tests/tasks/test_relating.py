@@ -13,9 +13,10 @@ import pytest
 import torch
 
 import regard as library
-from regard.checkpoint import Run, read_tensors
+from regard.checkpoint import read_tensors
 from regard.data.related import Related
 from regard.models import EncoderModel
+from regard.runfolder import Run
 from regard.tasks.vectors.embedding import Embedder, load_embedder
 from regard.tasks.vectors.nearness import match_loss, nearness, order_loss, right_ones, standing
 from regard.training.session import resume

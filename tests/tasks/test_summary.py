@@ -11,8 +11,8 @@ import pytest
 import regard as library
 from regard.config import from_dict
 from regard.data.catalogue import open_data
-from regard.data.files import DataError
 from regard.data.store import Store
+from regard.errors import DataError
 from regard.metrics.summaries import SummaryScores
 from regard.tasks.writing.summary import Summariser, Summary
 from tests.conftest import Say, answer

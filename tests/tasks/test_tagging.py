@@ -13,13 +13,13 @@ import pytest
 import torch
 
 import regard as library
-from regard.checkpoint import Run
 from regard.data.catalogue import open_data
 from regard.data.examples import TaggedData
-from regard.data.files import DataError
 from regard.data.spelt import spelt
 from regard.data.tagged import Tagged
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.errors import DataError
+from regard.runfolder import Run
 from regard.tasks.tagging.tagger import WordTagger
 from regard.tasks.tagging.task import Tagging
 from regard.training.session import resume

@@ -11,11 +11,12 @@ import pytest
 import torch
 
 import regard as library
-from regard.checkpoint import Run, load_tokenizer, read_tensors
+from regard.checkpoint import read_tensors
 from regard.config import ConfigError
 from regard.data.store import Store
 from regard.models import Classifier, ClassifierModel, EncoderModel
 from regard.nn.pooling import FirstToken, Mean
+from regard.runfolder import Run, load_tokenizer
 from regard.training.initial import Initial, depths, slow_down
 from regard.training.optimisers import AdamW, MuonAndAdamW
 from regard.training.session import resume

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 import regard as library
-from regard.checkpoint import Run, RunError
-from regard.data.files import DataError
+from regard.errors import DataError
+from regard.runfolder import Run, RunError
 from regard.tasks.vectors import index as similarity
 from regard.tasks.vectors.embedding import Embedder, by_tokens, load_embedder
 from regard.tasks.vectors.files import HEADER, npy_header

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import Run
 from regard.cli import demo
+from regard.runfolder import Run
 from regard.training.trainer import Trainer
 from tests.conftest import Say
 

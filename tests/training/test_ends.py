@@ -17,10 +17,11 @@ import safetensors
 import torch
 
 import regard as library
-from regard.checkpoint import Run, read_tensors
+from regard.checkpoint import read_tensors
 from regard.config import change
 from regard.models import Model
 from regard.nn.stacks import StackLayers
+from regard.runfolder import Run
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import TranslationTask
 from regard.training import loop

@@ -15,12 +15,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.checkpoint import Run
 from regard.config import ConfigError, change, kinds
 from regard.decoding import parallel
 from regard.lab.recall import Learning, Recall, RecallLearner
 from regard.models import Model
 from regard.nn.call.context import Context
+from regard.runfolder import Run
 from regard.tasks.base import Task, TaskConfig
 from regard.training.records import read_records
 from regard.training.session import Recipe, begin, make_trainer, read_recipe, start

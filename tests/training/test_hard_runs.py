@@ -7,11 +7,12 @@ from pathlib import Path
 
 import torch
 
-from regard.checkpoint import Run, read_tensors
+from regard.checkpoint import read_tensors
 from regard.config import change
 from regard.models import Recurrent
 from regard.models.recurrent import Bahdanau
 from regard.nn.attention.hard import Hard
+from regard.runfolder import Run
 from regard.tasks.writing.translation import load_translator
 from regard.training.session import Recipe, resume, start
 from tests.toy import losses, meaning, sentences

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import torch
 
-from regard.checkpoint import Run, read_tensors
+from regard.checkpoint import read_tensors
 from regard.config import change
+from regard.runfolder import Run
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import Translation, TranslationTask
 from regard.training.records import read_records, validated

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from regard.checkpoint import Run, RunError, write_text
 from regard.config import change
 from regard.lab import bench
 from regard.lab.experiment import Experiment, ExperimentResult, Result, Results, Trial
+from regard.runfolder import Run, RunError, write_text
 from regard.tasks.writing.translation import TranslationTask
 from regard.training.place import Place
 from regard.training.seeds import several

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from regard.checkpoint import Run
 from regard.config import ConfigError, from_dict, to_dict
-from regard.data.files import DataError
+from regard.errors import DataError
+from regard.runfolder import Run
 from regard.training.initial import Initial
 from regard.training.recipes import make_recipe, read_file, where
 from regard.training.session import Recipe

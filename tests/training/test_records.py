@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import RunError
+from regard.runfolder import RunError
 from regard.training.records import JsonLines, PlainLines, read_records
 
 

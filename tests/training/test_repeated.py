@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from regard.checkpoint import Run
+from regard.runfolder import Run
 from tests.conftest import Say
 from tests.old_runs.make import BLOCK, PIECES, RUNS, SEEDS, SMALL, TEXT, files, write_data
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from regard.checkpoint import Run
 from regard.config import change
 from regard.data import progress
 from regard.data.examples import PairData
+from regard.runfolder import Run
 from regard.tasks.writing import translation
 from regard.tasks.writing.alignment import choose_reading, cross_weights
 from regard.tasks.writing.translation import load_translator

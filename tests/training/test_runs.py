@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 import torch
 
-from regard.checkpoint import Run, RunError, read_tensors, write_tensors
+from regard.checkpoint import read_tensors, write_tensors
 from regard.config import change
-from regard.data.files import DataError
 from regard.decoding import Decoding
+from regard.errors import DataError
+from regard.runfolder import Run, RunError
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import TranslationTask, load_translator
 from regard.training.health import TrainingError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regard import load
-from regard.checkpoint import Run
+from regard.runfolder import Run
 from regard.training.records import read_records
 from tests.conftest import Say
 from tests.toy import MODEL, Toy, sentences, write_pairs

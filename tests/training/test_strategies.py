@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 import torch
 
-from regard.checkpoint import Run, read_tensors
+from regard.checkpoint import read_tensors
 from regard.config import ConfigError, change
 from regard.data.batches import Batches
 from regard.decoding import parallel
 from regard.errors import Error
 from regard.models import Model
+from regard.runfolder import Run
 from regard.tasks.writing.translation import TranslationTask
 from regard.training.forked import Forked, Helper, shares_of
 from regard.training.health import TrainingError

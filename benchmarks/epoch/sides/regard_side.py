@@ -16,9 +16,9 @@ from benchmarks.corpus import pair_data
 from benchmarks.epoch.measure import EpochOver, main
 from benchmarks.epoch.work import BATCH_TOKENS, DROPOUT, NEVER, RATE, WARM_UP
 from benchmarks.sizes import SMOOTHING
-from regard.checkpoint import Run
 from regard.config import change
 from regard.fast.device import Precision
+from regard.runfolder import Run
 from regard.tasks.writing.translation import Translation
 from regard.training.averaging import NoAverage
 from regard.training.optimisers import AdamW

@@ -11,7 +11,7 @@ import torch
 from benchmarks.finetuning.measure import main
 from benchmarks.finetuning.work import THREADS, Job, Record
 from benchmarks.machine import foreign_work
-from regard.checkpoint import Run
+from regard.runfolder import Run
 from regard.training.recipes import make_recipe
 from regard.training.records import read_records
 from regard.training.session import start

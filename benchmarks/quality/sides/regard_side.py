@@ -12,10 +12,10 @@ import torch
 from benchmarks.corpus_files import raw
 from benchmarks.quality.clock import Clock, main
 from benchmarks.quality.recipe import read_recipe
-from regard.checkpoint import Run
 from regard.decoding import Decoding
 from regard.fast import quicken
 from regard.models import EncoderDecoderModel, Model
+from regard.runfolder import Run
 from regard.tasks.base import Validation
 from regard.tasks.writing.translation import SAMPLES, TranslationTask
 from regard.tasks.writing.translator import Translator

@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from regard.data.files import DataError, lines, locate
+from regard.data.files import lines, locate
 from regard.data.pairs import Pair, again
+from regard.errors import DataError
 
 ABOUT = "mails and their subject lines, 14,430; of the validation with three more subjects by others"
 SPLITS = ("train", "valid")

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from regard.data.documents import Document, in_memory
-from regard.data.files import DataError, lines, locate
+from regard.data.files import lines, locate
 from regard.data.labelled import HeldOut, Labelled
 from regard.data.sources.sst2 import LABELS
+from regard.errors import DataError
 
 ABOUT = "film reviews, 25,000 texts"
 SPLITS = ("train", "valid")

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from regard.data.files import DataError, lines, locate
+from regard.data.files import lines, locate
 from regard.data.labelled import HeldOut, Labelled
+from regard.errors import DataError
 
 ABOUT = "topics of news stories, 5,485 texts"
 SPLITS = ("train", "valid")

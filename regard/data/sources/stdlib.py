@@ -13,8 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from regard.data.documents import Document, file_document
-from regard.data.files import DataError
 from regard.data.pairs import again
+from regard.errors import DataError
 
 ABOUT = "built in: the source and docstrings of the Python standard library that runs the program"
 SPLITS = ("train", "valid", "test")

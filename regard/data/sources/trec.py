@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from regard.data.files import DataError, lines, locate
+from regard.data.files import lines, locate
 from regard.data.labelled import HeldOut, Labelled
+from regard.errors import DataError
 
 ABOUT = "types of questions, 5,452 texts"
 VARIANTS = ("coarse", "fine")

@@ -11,11 +11,10 @@ import torch
 from torch import Tensor
 
 from regard.data.batches import by_tokens
-from regard.data.files import DataError
 from regard.data.given import checked_text, is_blank
 from regard.data.tokenizers import Tokenizer
 from regard.decoding.spans import best_span, over_none
-from regard.errors import Error
+from regard.errors import DataError, Error
 from regard.look.subject import Subject
 from regard.models import TaggerModel, encoder_in
 from regard.models.padding import padded

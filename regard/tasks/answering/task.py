@@ -12,18 +12,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run
 from regard.config import Config, ConfigError, Size, change
 from regard.data.batches import Batches, by_tokens
 from regard.data.examples import QuestionData
-from regard.data.files import DataError
 from regard.data.questions import Question
 from regard.data.store import HEADER
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
 from regard.metrics.answers import exact, judged_answers
 from regard.models import Model, ModelConfig, TaggerModel
 from regard.page.records import Section, Table
 from regard.results import Scores
+from regard.runfolder import TOKENS, Run
 from regard.tasks.answering.answerer import FRAME, Answerer, TextWindow, read_windows, threshold_of, windows
 from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
 from regard.tasks.tuning import OnTokens

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from regard.checkpoint import read_labels
 from regard.config import ConfigError, Size
 from regard.data.examples import LabelledData
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import LabellerConfig, ModelConfig, TextReaderConfig
+from regard.runfolder import read_labels
 from regard.sides import Label, Labels, OneText, OutputSide
 from regard.sides.label import find_labels
 from regard.sides.labels import find_many

@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.checkpoint import Scale
 from regard.data.batches import by_tokens
 from regard.data.given import one_or_several, several
 from regard.look.parts import Verdict
 from regard.look.subject import Subject
 from regard.models import Model, TextLabeller, encoder_in
+from regard.runfolder import Scale
 from regard.sides import InputSide, Judgement, OneText, OutputSide, Score
 from regard.sides.base import Batch, Verdicts
 from regard.sides.two_texts import TextPair

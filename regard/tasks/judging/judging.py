@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.checkpoint import LABELS, Run, Scale, read_labels, write_labels
 from regard.config import ConfigError, Rate, Size, Weight, change
 from regard.data.batches import Batches
 from regard.data.examples import Examples
@@ -20,6 +19,7 @@ from regard.data.tokenizers import Tokenizer
 from regard.models import Classifier, ClassifierModel, Model, ModelConfig, TextLabeller, TextReaderConfig
 from regard.page.records import Section
 from regard.results import Scores
+from regard.runfolder import LABELS, Run, Scale, read_labels, write_labels
 from regard.sides import InputSide, Label, OutputSide, Score
 from regard.sides.base import Row, Verdicts
 from regard.sides.label import ADVICE, say_unbalanced

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from regard.checkpoint import Scale
 from regard.config import ConfigError
 from regard.data.columns import is_number
 from regard.data.examples import JudgedData
-from regard.data.files import DataError
+from regard.errors import DataError
 from regard.models import Classifier, ModelConfig
+from regard.runfolder import Scale
 from regard.sides import Label, Score, TwoTexts
 from regard.sides.label import find_labels
 from regard.sides.score import find_scale

@@ -11,12 +11,12 @@ import torch
 
 from regard.config import ConfigError, from_dict
 from regard.data.documents import Document
-from regard.data.files import DataError
 from regard.data.given import checked_text, checked_texts, several
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, Hypothesis, complete
 from regard.decoding.speculative import AHEAD, Speculating, check_rewinds
 from regard.decoding.stream import Writing, Written, dice
+from regard.errors import DataError
 from regard.fast import pack
 from regard.models import TextWriter
 from regard.tasks.base import Done, Say

@@ -15,23 +15,23 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import HELD, TOKENS, Run
 from regard.config import Config, ConfigError, Size
 from regard.data.corpus import Rowing, document_rows, tokenized
 from regard.data.documents import bytes_in
 from regard.data.examples import TextData, held_apart
-from regard.data.files import DataError
 from regard.data.text import Pieces, Texts, sampled
 from regard.data.tokenizers import Tokenizer
 from regard.data.windows import Windows
 from regard.decoding import Decoding, complete
 from regard.decoding.spelling import BAD
+from regard.errors import DataError
 from regard.look.capture import look
 from regard.look.subject import Subject
 from regard.models import Model, ModelConfig, TextWriter, TextWriterConfig
 from regard.nn.losses import words_loss
 from regard.page.records import Card, Cards, Code, Section, ShadedText
 from regard.results import Scores
+from regard.runfolder import HELD, TOKENS, Run
 from regard.tasks.base import Done, Evaluation, Say, Task, TaskConfig, Validation, sample
 from regard.tasks.language.generator import Generator
 from regard.tasks.language.scoring import chosen_stride, encoded, measure, reading, shifted, unknown, words_in

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from regard.checkpoint import Run, load_model
+from regard.checkpoint import load_model
 from regard.config import ConfigError, Size, change
 from regard.data.batches import Batches
 from regard.errors import Error
@@ -22,6 +22,7 @@ from regard.models import Model, ModelConfig, Turing, TuringModel
 from regard.nn.call.watch import watch
 from regard.page.records import Card, Cards, LineChart, Section, Series, WordMatrix
 from regard.results import Scores
+from regard.runfolder import Run
 from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, sample, usual
 
 Bits = NDArray[np.uint8]  # (L, bits)

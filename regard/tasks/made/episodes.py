@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.files import DataError
 from regard.data.labelled import Labelled
+from regard.errors import DataError
 
 Vector = dict[str, float]
 WORD = re.compile(r"\w+")

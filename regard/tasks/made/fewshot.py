@@ -13,7 +13,6 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import Run
 from regard.config import Config, ConfigError, Count, Size, change
 from regard.data.batches import Batches, pad
 from regard.data.catalogue import data_set
@@ -26,6 +25,7 @@ from regard.nn.call.masks import Mask
 from regard.nn.call.watch import watch
 from regard.page.records import Card, Cards, Section, WordMatrix
 from regard.results import Scores
+from regard.runfolder import Run
 from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, sample, usual
 from regard.tasks.made.episodes import ClassTexts, Episode, TermWeights, by_class, divided
 from regard.tasks.tool import Tool

@@ -14,23 +14,23 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import Run
 from regard.config import Config, ConfigError, Size
 from regard.data.batches import Batches
 from regard.data.corpus import Rowing
 from regard.data.examples import TextData, held_apart
-from regard.data.files import DataError
 from regard.data.given import checked_text
 from regard.data.shards import TokenShard
 from regard.data.spelt import spelt
 from regard.data.tagged import words_in
 from regard.data.text import Sentences, sampled
 from regard.data.tokenizers import END, START, Kind, Tokenizer
+from regard.errors import DataError
 from regard.look.subject import Subject
 from regard.models import BiLM, BiLMModel, Model, ModelConfig
 from regard.models.padding import padded
 from regard.nn.heads import Head
 from regard.results import Figures, Scores
+from regard.runfolder import Run
 from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, usual
 from regard.tasks.plain_text import text_stores
 from regard.tasks.tagging.tagger import FRAME

@@ -9,17 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.checkpoint import RunError
 from regard.data.batches import by_tokens
-from regard.data.files import DataError
 from regard.data.given import checked_texts, is_blank
 from regard.data.tokenizers import MASKED, Tokenizer
+from regard.errors import DataError
 from regard.look.parts import Choice
 from regard.look.records import Look
 from regard.models import EncoderModel
 from regard.models.encoder import own_segments
 from regard.models.padding import padded
 from regard.results import Result
+from regard.runfolder import RunError
 from regard.tasks.base import Done, Say
 from regard.tasks.tool import Tool
 from regard.tasks.vectors.embedding import Embedder

@@ -14,19 +14,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.checkpoint import Run
 from regard.config import Config, Size
 from regard.data.corpus import Rowing
 from regard.data.documents import Document
 from regard.data.encoding import encoded
 from regard.data.examples import TextData, held_apart
-from regard.data.files import DataError
 from regard.data.shards import TokenShard, shards
 from regard.data.text import Sampled, Texts, sampled
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
 from regard.models import EncoderModel, Model
 from regard.page.records import Section, Table
 from regard.results import Figures, Scores
+from regard.runfolder import Run
 from regard.tasks.base import Evaluation, Say, Task, TokenTask, Validation, sample
 from regard.tasks.plain_text import text_stores
 from regard.tasks.pretraining.filling import MaskFiller

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.data.files import DataError
 from regard.data.tokenizers import Tokenizer
+from regard.errors import DataError
 
 IGNORED = -100  # the target of a place that predicts nothing
 MASKED, REPLACED = 0.8, 0.1  # shares of the chosen tokens: hidden, taken for another; the rest stays as it is

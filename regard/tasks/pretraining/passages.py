@@ -14,9 +14,9 @@ import torch
 from numpy.typing import NDArray
 
 from regard.data.documents import Document
-from regard.data.files import DataError
 from regard.data.sentences import sentence_spans
 from regard.data.shards import TokenShard
+from regard.errors import DataError
 
 ROWS_AT_ONCE = 1 << 16  # of which it is asked whether they begin a text
 PAIR_FRAME, TEXT_FRAME = 3, 2  # special tokens around two texts, and around one

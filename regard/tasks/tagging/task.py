@@ -13,15 +13,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import LABELS, Run, read_labels, write_labels
 from regard.config import Size, change
 from regard.data.batches import Batches
 from regard.data.examples import TaggedData
-from regard.data.files import DataError
 from regard.data.pairs import TextsOf
 from regard.data.spelt import Spelt, spelt
 from regard.data.tagged import Tagged
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.errors import DataError
 from regard.metrics.entities import scheme_of
 from regard.metrics.labels import label_table
 from regard.metrics.tags import TagScores
@@ -29,6 +28,7 @@ from regard.models import BiLMModel, Model, ModelConfig, TaggerModel, TokenLabel
 from regard.models.padding import padded
 from regard.page.records import BarChart, Card, Cards, Section, Table
 from regard.results import Scores
+from regard.runfolder import LABELS, Run, read_labels, write_labels
 from regard.sides.label import class_weights
 from regard.tasks.base import Done, Evaluation, Say, Task, Validation, sample, usual
 from regard.tasks.tagging.tagger import FRAME, WordTagger, told, written

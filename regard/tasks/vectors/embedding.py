@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.checkpoint import Run, RunError, load_both
+from regard.checkpoint import load_both
 from regard.config import nearest
 from regard.data.batches import by_tokens
 from regard.data.given import checked_texts, refuse_blank
@@ -22,6 +22,7 @@ from regard.models.encoder import own_segments
 from regard.models.padding import padded
 from regard.nn.call.memory import Memory
 from regard.nn.pooling import last_real
+from regard.runfolder import Run, RunError
 from regard.sides.text import framed_rows
 from regard.tasks.base import Done, Say
 from regard.tasks.tool import Tool

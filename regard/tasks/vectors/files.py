@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.checkpoint import replacing
+from regard.runfolder import replacing
 
 HEADER = 128  # bytes of a .npy file before its values; it is padded to this, so that it can be written last
 MAGIC = b"\x93NUMPY\x01\x00"

@@ -21,10 +21,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.checkpoint import RunError, read_json, weights_of, write_text
-from regard.data.files import DataError, existing
-from regard.errors import writing
+from regard.checkpoint import weights_of
+from regard.data.files import existing
+from regard.errors import DataError, writing
 from regard.results import Result
+from regard.runfolder import RunError, read_json, write_text
 from regard.tasks.vectors.embedding import Embedder, Vectors
 
 HEADER, VECTORS, STARTS, NUMBERS = "index.json", "vectors.bin", "starts.bin", "numbers.bin"

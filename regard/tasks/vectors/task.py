@@ -13,19 +13,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run, Scale
 from regard.config import ConfigError, Positive, Size, change
 from regard.data.batches import Batches
 from regard.data.examples import RelatedData
-from regard.data.files import DataError
 from regard.data.pairs import TextsOf
 from regard.data.related import Related
 from regard.data.store import HEADER
+from regard.errors import DataError
 from regard.metrics.correlation import ranks
 from regard.models import Model, ModelConfig, TextReader, TextReaderConfig
 from regard.models.padding import padded
 from regard.page.records import Numbers, Section, Table
 from regard.results import Scores
+from regard.runfolder import TOKENS, Run, Scale
 from regard.sides.base import Row
 from regard.sides.score import SCORE_STEPS
 from regard.sides.text import FRAME, framed_rows

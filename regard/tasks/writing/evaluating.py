@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from regard.checkpoint import Run, RunError
 from regard.config import Config
 from regard.data.pairs import Pair, skipped
 from regard.decoding import Decoding
 from regard.metrics.statistics import Contest, Interval, Resampling, bleu, sentence_counts
 from regard.metrics.translations import ScoresOfSeeds, TranslationScores, bleu_of, compare, score
 from regard.results import Scores
+from regard.runfolder import Run, RunError
 from regard.tasks.base import Evaluation, rounded
 from regard.tasks.writing.alignment import error_rate
 from regard.tasks.writing.translator import Translator, chosen_search

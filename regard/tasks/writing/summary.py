@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from regard.checkpoint import Run
 from regard.config import Size
 from regard.data.examples import SummaryData
 from regard.data.pairs import Pair
@@ -16,6 +15,7 @@ from regard.decoding import Decoding
 from regard.metrics.summaries import SummaryScores
 from regard.models import SourceWriter
 from regard.results import Scores
+from regard.runfolder import Run
 from regard.tasks.base import Done, Evaluation
 from regard.tasks.writing.task import TextToText
 from regard.tasks.writing.translator import Translator

@@ -11,12 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.checkpoint import TOKENS, Run
 from regard.config import ConfigError, Rate, Size, Weight, change
 from regard.data.batches import Batches
 from regard.data.corpus import Rowing, tokenized
 from regard.data.examples import PairData
-from regard.data.files import DataError
 from regard.data.pairs import Pair, Sides, say_skipped
 from regard.data.progress import counting
 from regard.data.shards import TokenShard
@@ -24,10 +22,12 @@ from regard.data.splitting import Row, Splitter
 from regard.data.store import HEADER, Store
 from regard.data.text import evenly
 from regard.data.tokenizers import Kind, Tokenizer
+from regard.errors import DataError
 from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
 from regard.models.padding import padded
 from regard.nn.losses import agreeing_loss, words_loss
 from regard.results import Scores
+from regard.runfolder import TOKENS, Run
 from regard.sides.base import shortened
 from regard.tasks.base import Done, Say, Task, TaskConfig, Validation, sample
 from regard.tasks.tuning import longest_of

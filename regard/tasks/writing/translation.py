@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from regard.checkpoint import Run
 from regard.config import to_dict
 from regard.data.pairs import Pair
 from regard.data.progress import counting
@@ -19,6 +18,7 @@ from regard.metrics.translations import TranslationScores
 from regard.models import Model
 from regard.page.records import BarChart, Card, Cards, Element, Prose, Section, WordMatrix
 from regard.results import Scores
+from regard.runfolder import Run
 from regard.tasks.base import Evaluation, Say, load_for
 from regard.tasks.writing.alignment import choose_reading, cross_weights
 from regard.tasks.writing.evaluating import evaluate

@@ -9,12 +9,12 @@ from typing import Any, overload
 import numpy as np
 
 from regard.config import from_dict
-from regard.data.files import DataError
 from regard.data.given import checked_texts, one_or_several, several
 from regard.data.readable import Parts, readable
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, Hypothesis, translate
 from regard.decoding.parallel import even
+from regard.errors import DataError
 from regard.fast import pack, quicken
 from regard.look.alignment import Reading
 from regard.look.subject import Subject
