@@ -24,6 +24,7 @@ from regard.models import (
     LabellerConfig,
     Model,
     ModelConfig,
+    PictureReaderConfig,
     RecurrentEncoder,
     SourceWriter,
     TextLabeller,
@@ -67,6 +68,7 @@ POSITIONS: list[PositionConfig] = [
     regard.nn.positions.Buckets(buckets=8, distance=20),
 ]
 SMALL_OTHERS = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "width": WIDTH, "hidden": 40}
+SMALL_PICTURES = {"inner": 8, "stem": 8, "end": 16, "width": 16}
 SMALL_OTHERS |= {"slots": 6, "slot_width": 5, "filters": 8}
 
 
@@ -128,6 +130,9 @@ def small(config: ModelConfig) -> ModelConfig:
     given = sizes_in(config)
     own = {"source_vocabulary": VOCABULARY} if "source_vocabulary" in given else {}
     own |= {"hidden": 48} if isinstance(config, Turing) else {}
+    if isinstance(config, PictureReaderConfig):
+        patch = getattr(config.backbone, "size", 16) if config.encoder is not None else 32
+        sizes, own = SMALL_PICTURES | (SMALL if config.encoder is not None else {}) | {"side": 2 * max(patch, 8)}, {}
     return change(config, {name: size for name, size in (sizes | own).items() if name in given})
 
 
@@ -146,7 +151,9 @@ def default(kind: type[ModelConfig]) -> ModelConfig:
 MODELS: dict[str, ModelConfig] = {
     name: default(cast("type[ModelConfig]", kind)) for name, kind in kinds(ModelConfig).items()
 }
-PRESETS: dict[str, ModelConfig] = {name: small(preset.config) for name, preset in regard.zoo.presets().items()}
+ALL_PRESETS = {name: small(preset.config) for name, preset in regard.zoo.presets().items()}
+PICTURES = {name: config for name, config in ALL_PRESETS.items() if isinstance(config, PictureReaderConfig)}
+PRESETS = {name: config for name, config in ALL_PRESETS.items() if name not in PICTURES}  # those that read no pictures
 
 
 def label(config: Part) -> str:
@@ -236,11 +243,18 @@ def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tenso
     if isinstance(model.config, Turing):
         bits = torch.randint(0, 2, (batch, length, model.config.inputs))
         return (bits.to(next(model.parameters()).dtype),)
+    if isinstance(model.config, PictureReaderConfig):
+        return (pictures(model, batch),)
     if isinstance(model, TextLabeller):
         text = tokens(batch, length)
         text[:, length // 2] = END  # of a sentence
         return (text,)
     return tuple(tokens(batch, length) for _ in range(2 if isinstance(model, SourceWriter) else 1))
+
+
+def pictures(model: Model, batch: int = 2) -> Tensor:
+    side = model.config.side
+    return torch.rand(batch, 3, side, side).to(next(model.parameters()).dtype)
 
 
 def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
@@ -249,6 +263,8 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
         return F.binary_cross_entropy_with_logits(model(*inputs), inputs[0][..., : model.config.outputs])
     if isinstance(model.config, FewShot):
         return F.cross_entropy(model(*inputs).flatten(0, 1), inputs[-1][:, 0])
+    if isinstance(model.config, PictureReaderConfig):  # how light each colour is
+        return (model(*inputs).mean(1)[:, :3] - inputs[0].mean((2, 3))).square().mean()
     if isinstance(model, TextLabeller):
         assert isinstance(model.config, LabellerConfig)
         return F.cross_entropy(model(*inputs), inputs[0][:, 0] % model.config.labels)

@@ -15,12 +15,21 @@ from regard.data.documents import Document
 from regard.data.pairs import Again, First, Pair
 from regard.data.sources import (
     aeslc,
+    bccd,
+    cifar10,
     cola,
+    digits,
+    easy_vqa,
     enwik8,
+    flickr8k,
+    iiit5k,
     imdb,
+    mnist,
     mrpc,
     multi30k,
+    pennfudan,
     r8,
+    scenes,
     sick,
     squad2,
     sst2,
@@ -35,7 +44,7 @@ from regard.data.tagged import Tagged
 from regard.data.text import FirstLines
 from regard.errors import DataError
 
-PHRASEBOOK_TRAIN, PHRASEBOOK_OTHER = 20_000, 1_000
+MADE_FOR_TRAINING, MADE_OTHERWISE = 20_000, 1_000  # examples of what is built in, unless told
 
 
 Opener = Callable[[str, str, int | None], Iterable[Any]]  # languages, split, how many at most
@@ -45,7 +54,7 @@ Opener = Callable[[str, str, int | None], Iterable[Any]]  # languages, split, ho
 class DataSet:
     """A named set: what it is, its variants (of pairs the languages; the first is the default), its splits, and how it
     is opened as each form of examples that it has: "pairs", "labelled", "judged" (pairs), "tagged", "questions",
-    "summaries", "text".
+    "summaries", "text"; "pictures" (labelled), "captions", "asked" (questions about pictures), "boxes".
 
     An opener takes languages, split and how many examples (of text: lines) at most; what it gives can be iterated
     again and again.
@@ -117,10 +126,26 @@ def _first(read: Callable[[str, str], Iterable[Any]]) -> Opener:
     return opened
 
 
+def made(split: str) -> int:
+    return MADE_FOR_TRAINING if split == "train" else MADE_OTHERWISE
+
+
+def _drawn(form: str) -> Opener:
+    """Of scenes, whose variants are sizes."""
+
+    def opened(size: str, split: str, count: int | None) -> Iterable[Any]:
+        from regard.data.sources.scenes import examples  # with numpy, which asking what there is does not need
+
+        found: Iterable[Any] = getattr(examples, form)(size, split, count or made(split))
+        return found
+
+    return opened
+
+
 def _phrasebook(languages: str, split: str, count: int | None) -> Iterable[Pair]:
     from regard.data.sources.phrasebook import phrasebook  # its lexicon takes a moment to load
 
-    many = count or (PHRASEBOOK_TRAIN if split == "train" else PHRASEBOOK_OTHER)
+    many = count or made(split)
     if languages == "fr-en":
         return Again(lambda: map(swapped, phrasebook(split, many)))
     return Again(lambda: phrasebook(split, many))
@@ -174,5 +199,25 @@ _TABLE = (
     ),
     DataSet("wikitext-2", wikitext2.ABOUT, (), wikitext2.SPLITS, {"text": _texts(wikitext2.texts)}),
     DataSet("enwik8", enwik8.ABOUT, (), enwik8.SPLITS, {"text": _texts(enwik8.texts)}),
+    DataSet(
+        "scenes",
+        scenes.ABOUT,
+        scenes.SIZES,
+        scenes.SPLITS,
+        {
+            "pictures": _drawn("labelled"),
+            "captions": _drawn("captioned"),
+            "asked": _drawn("asked"),
+            "boxes": _drawn("boxed"),
+        },
+    ),
+    DataSet("digits", digits.ABOUT, (), digits.SPLITS, {"pictures": _first(digits.labelled)}),
+    DataSet("mnist", mnist.ABOUT, (), mnist.SPLITS, {"pictures": _first(mnist.labelled)}),
+    DataSet("cifar10", cifar10.ABOUT, (), cifar10.SPLITS, {"pictures": _first(cifar10.labelled)}),
+    DataSet("iiit5k", iiit5k.ABOUT, (), iiit5k.SPLITS, {"pictures": _first(iiit5k.labelled)}),
+    DataSet("flickr8k", flickr8k.ABOUT, (), flickr8k.SPLITS, {"captions": _first(flickr8k.captioned)}),
+    DataSet("easy-vqa", easy_vqa.ABOUT, (), easy_vqa.SPLITS, {"asked": _first(easy_vqa.asked)}),
+    DataSet("bccd", bccd.ABOUT, (), bccd.SPLITS, {"boxes": _first(bccd.boxed)}),
+    DataSet("pennfudan", pennfudan.ABOUT, (), pennfudan.SPLITS, {"boxes": _first(pennfudan.boxed)}),
 )
 DATA_SETS = {data.name: data for data in _TABLE}

@@ -27,6 +27,7 @@ from regard.models.ensemble import Ensemble
 from regard.models.fewshot import FewShot, FewShotModel
 from regard.models.hierarchical import Hierarchical, HierarchicalModel
 from regard.models.lstmn import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
+from regard.models.picture_encoder import PictureEncoder, PictureEncoderModel, PictureReaderConfig
 from regard.models.recurrent import Recurrent, RecurrentModel
 from regard.models.recurrent_decoder import RecurrentDecoder, RecurrentDecoderModel
 from regard.models.recurrent_encoder import RecurrentEncoder, RecurrentEncoderModel
@@ -58,6 +59,9 @@ __all__ = [
     "LabellerConfig",
     "Model",
     "ModelConfig",
+    "PictureEncoder",
+    "PictureEncoderModel",
+    "PictureReaderConfig",
     "Recurrent",
     "RecurrentDecoder",
     "RecurrentDecoderModel",

@@ -27,6 +27,7 @@ from regard.models.fewshot import CentroidLearner, FewShotModel, SnailLearnerLay
 from regard.models.hierarchical import HierarchicalModel
 from regard.models.layered import LayeredWriter
 from regard.models.lstmn import LSTMNEncoderModel
+from regard.models.picture_encoder import PictureEncoderModel
 from regard.models.recurrent import Reader, RecurrentModel
 from regard.models.recurrent_encoder import RecurrentEncoderModel
 from regard.models.tagger import TaggerModel
@@ -39,6 +40,8 @@ from regard.nn.attention.layer import Attention, CrossAttention, SelfAttention
 from regard.nn.attention.local import PredictiveWindow, WindowModule
 from regard.nn.attention.scores import AdditiveKernel, ContentKernel, GeneralKernel, LocationKernel
 from regard.nn.attention.source import SourceAttention
+from regard.nn.backbones.base import CHANNELS
+from regard.nn.backbones.patches import PatchLayer
 from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import TokenEmbeddingLayer
@@ -50,6 +53,7 @@ from regard.nn.pooling import AttentionPool, FirstTokenPool, LastTokenPool, Pool
 from regard.nn.positions.absolute import LearnedPosition
 from regard.nn.positions.base import Position
 from regard.nn.positions.distance import BucketPosition, RelativePosition
+from regard.nn.positions.grid import LearnedGridPosition
 from regard.nn.positions.number import OrderPosition
 from regard.nn.positions.rotary import RotaryPosition
 from regard.nn.positions.transformer_xl import TransformerXLPosition
@@ -195,6 +199,8 @@ def kept_of_places(position: Position, shape: Shape) -> int:
         return shape.length * position.width  # cosines and sines
     if isinstance(position, TransformerXLPosition):
         return (shape.length + shape.keys) * position.dims.width  # the sinusoids
+    if isinstance(position, LearnedGridPosition):
+        return 2 * shape.length
     if isinstance(position, LearnedPosition | OrderPosition) and position.join != "qkv":
         return shape.length * (2 if isinstance(position, LearnedPosition) else 1)
     return 0
@@ -411,6 +417,30 @@ def encoder_decoder(part: EncoderDecoderModel, shape: Shape) -> Cost:
 @of(Ensemble)
 def ensemble(part: Ensemble, shape: Shape) -> Cost:
     return total(cost(model, shape) for model in part.models)
+
+
+@of(PatchLayer)
+def patches(part: PatchLayer, shape: Shape) -> Cost:
+    """Of pictures of `length` × `keys` pixels."""
+    rows, columns = part.grid(shape.length, shape.keys)
+    products = shape.batch * rows * columns * part.project.weight.numel()
+    return Cost(products, kept=shape.batch * CHANNELS * shape.length * shape.keys)
+
+
+@of(PictureEncoderModel)
+def picture_encoder(part: PictureEncoderModel, shape: Shape) -> Cost:
+    """Of pictures of the size that its config names, however long texts are."""
+    config, side = part.config, part.config.side
+    rows, columns = part.grid(side, side)
+    count = config.tokens + rows * columns
+    read = Shape(shape.batch, count, count)
+    found = cost(part.backbone, Shape(shape.batch, side, side))
+    if part.project is not None:
+        found += cost(part.project, Shape(shape.batch, rows * columns, 1))
+    if part.encoder is None:
+        return found
+    kept = kept_of_places(part.encoder.position, read) + dropped(part.dropout, read.tokens * part.states_width)
+    return found + cost(part.encoder, read) + Cost(kept=kept)
 
 
 @of(RecurrentModel)

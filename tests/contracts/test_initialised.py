@@ -57,6 +57,7 @@ BUILDERS: dict[str, Callable[[Any], nn.Module]] = {
     "pool": lambda part: part.build(WIDTH),
     "learner": lambda part: part.build(WIDTH, 3),
     "choice": lambda part: part.build(),
+    "backbone": lambda part: part.build(WIDTH),
     "window": lambda part: part.build(WIDTH),
     "reader": lambda part: part.build(Sizes(WIDTH, WIDTH, 2 * WIDTH)),
 }
@@ -122,6 +123,8 @@ def materialised(build: Callable[[], nn.Module]) -> nn.Module:
 
 def unlike(one: Tensor, other: Tensor) -> bool:
     """Whether they cannot have been drawn alike, for they are of another spread."""
+    if not one.is_floating_point():  # a count
+        return not torch.equal(one, other)
     spread, expected = float(one.detach().std(correction=0)), float(other.detach().std(correction=0))
     if one.numel() < 500:
         return (spread == 0) != (expected == 0)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 
 import regard
 from regard.config import from_json, to_json
 from regard.fast.int8 import quantise
 from regard.models import ModelConfig
 from tests.contracts.promises import gradients_reach
-from tests.helpers import PRESETS, built, feature_inputs, tokens, training_loss
+from tests.helpers import ALL_PRESETS, built, feature_inputs, tokens, training_loss
 
-every_preset = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS)
+every_preset = pytest.mark.parametrize("config", ALL_PRESETS.values(), ids=ALL_PRESETS)
 
 
 @every_preset
@@ -33,7 +34,15 @@ def test_gradients_reach_every_parameter(config: ModelConfig) -> None:
     gradients_reach(model)
 
 
-@every_preset
+# The statistics of two pictures turn small errors into large ones.
+without_batch_norm = [
+    name
+    for name, config in ALL_PRESETS.items()
+    if not any(isinstance(m, nn.BatchNorm2d) for m in config.build().modules())
+]
+
+
+@pytest.mark.parametrize("config", [ALL_PRESETS[name] for name in without_batch_norm], ids=without_batch_norm)
 def test_gradients_with_products_in_bf16_are_nearly_those_without(config: ModelConfig) -> None:
     model = built(config).float().train()
     inputs = feature_inputs(model)
@@ -99,7 +108,7 @@ def test_precision_stays_what_it_was(config: ModelConfig, dtype: torch.dtype) ->
 
 @every_preset
 def test_batched_rows_equal_single_rows(config: ModelConfig) -> None:
-    model = built(config)
+    model = built(config).double()
     inputs = feature_inputs(model, batch=3)
     together = model(*inputs)
     for row in range(3):
@@ -123,7 +132,7 @@ def test_a_preset_can_be_copied_and_moved(config: ModelConfig) -> None:
 
 
 def test_tokens_of_a_wrong_shape_are_refused() -> None:
-    model = built(PRESETS["gpt2"])
+    model = built(ALL_PRESETS["gpt2"])
     with pytest.raises(ValueError, match=r"tokens have shape \(4,\)"):
         model(torch.randint(0, 9, (4,)))
     with pytest.raises(ValueError, match=r"the mask has shape \(2, 4\), the tokens \(2, 5\)"):
@@ -131,6 +140,6 @@ def test_tokens_of_a_wrong_shape_are_refused() -> None:
 
 
 def test_segments_are_refused_where_there_are_none() -> None:
-    model = built(PRESETS["roberta-large"])
+    model = built(ALL_PRESETS["roberta-large"])
     with pytest.raises(ValueError, match="segments were given, but this model's embedding has none"):
         model(tokens(2, 5), segments=torch.zeros(2, 5, dtype=torch.long))

@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from regard.config import FAMILIES, Part, change, every_field, kinds
-from regard.models import ModelConfig, Recurrent, SourceWriter, Turing
+from regard.models import ModelConfig, PictureReaderConfig, Recurrent, SourceWriter, Turing
 from regard.models.fewshot import FewShot, LearnerConfig
 from regard.models.recurrent import ReaderConfig
 from regard.nn.attention.hard import ChoiceConfig
 from regard.nn.attention.local import WindowConfig
+from regard.nn.backbones import BackboneConfig
 from regard.nn.call.masks import real_tokens
 from regard.nn.pooling import PoolConfig
 from regard.nn.stacks import StackConfig
@@ -92,6 +93,13 @@ def of_a_choice(part: ChoiceConfig, training: bool) -> Probe:
     return lambda chances: choice(chances, whole(len(chances), 5)), (chances,)
 
 
+def of_a_backbone(part: BackboneConfig, training: bool) -> Probe:
+    """In use alone: the statistics of a batch that is trained are of all its pictures."""
+    backbone = part.build(WIDTH).double().eval()
+    randomise(backbone)
+    return backbone, (torch.rand(BATCH, 3, 32, 48, dtype=torch.float64),)
+
+
 def of_a_window(part: WindowConfig, training: bool) -> Probe:
     window = replace(part, reach=2).build(WIDTH).train(training)
     randomise(window)
@@ -119,6 +127,7 @@ PROBES: dict[str, tuple[list[Any], list[Callable[[Any, bool], Probe]]]] = {
     "choice": (registered(ChoiceConfig), [of_a_choice]),
     "window": (registered(WindowConfig), [of_a_window]),
     "learner": (registered(LearnerConfig), [of_a_learner]),
+    "backbone": (registered(BackboneConfig), [of_a_backbone]),
 }
 NO_ROWS = {"init", "task", "average", "optimiser", "schedule", "experiment"}
 both_modes = pytest.mark.parametrize("training", [False, True], ids=["use", "training"])
@@ -166,8 +175,9 @@ def without_chance(config: ModelConfig) -> ModelConfig:
 
 EVERY_MODEL = {**PRESETS, **{f"{kind} (kind)": config for kind, config in MODELS.items()}}
 every_model = pytest.mark.parametrize("config", EVERY_MODEL.values(), ids=EVERY_MODEL)
-# A Turing machine takes rows of one length, few-shot learning always takes a mask.
-PADDED = {name: config for name, config in EVERY_MODEL.items() if not isinstance(config, Turing | FewShot)}
+# A Turing machine takes rows of one length, few-shot learning always takes a mask, and pictures have no padding.
+UNPADDED = (Turing, FewShot, PictureReaderConfig)
+PADDED = {name: config for name, config in EVERY_MODEL.items() if not isinstance(config, UNPADDED)}
 
 
 @every_model

@@ -9,12 +9,15 @@ import sys
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from regard.data.catalogue import DATA_SETS, open_data, swapped
 from regard.data.documents import Document
 from regard.data.labelled import Labelled
 from regard.data.pairs import Pair
+from regard.data.pictures.examples import AskedPicture, BoxedPicture, CaptionedPicture, LabelledPicture
+from regard.data.sources import cifar10
 from regard.data.tagged import Tagged
 from regard.errors import DataError
 
@@ -34,6 +37,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = [f"English {i // 2}.\tFrançais {i} !\tCC-BY 2.0 #{i}\n" for i in range(4_000)]
     (tatoeba / "eng-fra.tsv.gz").write_bytes(gzip.compress("".join(lines).encode()))
     write_labelled(tmp_path)
+    write_pictures(tmp_path)
     for name, file in (("tinyshakespeare", "input.txt"), ("enwik8", "first-10MB.xml.gz")):
         (tmp_path / name).mkdir()
         text = "".join(f"Line {i} of thé text.\n" for i in range(200)).encode()
@@ -47,6 +51,33 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         mails = [{"id": str(i), "body": f"Dear {i},\n come. ", "subject": f"Mail {i}", **others} for i in range(8)]
         (tmp_path / "aeslc" / f"{name}.jsonl").write_text("\n".join(json.dumps(mail) for mail in mails))
     return tmp_path
+
+
+def write_pictures(home: Path) -> None:
+    """Those of files need Pillow only where a picture is looked at."""
+    for name in ("flickr8k", "bccd", "pennfudan", "iiit5k", "easy-vqa/train"):
+        (home / name / "images").mkdir(parents=True)
+        for number in range(20):
+            for ending in ("jpg", "png"):
+                (home / name / "images" / f"{number}.{ending}").touch()
+    captions = [f"{number}.jpg\tA thing {number} of kind {kind} ." for number in range(20) for kind in "ab"]
+    (home / "flickr8k" / "captions.tsv").write_text("\n".join(["image\tcaption", *captions]))
+    boxes = [f"{number}.jpg\tcell\t{number}\t0\t30\t10" for number in range(20)]
+    for name, lists in (("bccd", ("train", "val")), ("flickr8k", ("train", "dev")), ("pennfudan", ())):
+        (home / name / "boxes.tsv").write_text("\n".join(["image\tclass\tx0\ty0\tx1\ty1", *boxes]))
+        for split, numbers in zip(lists, (range(12), range(12, 20)), strict=False):
+            (home / name / f"{split}.txt").write_text("".join(f"{number}.jpg\n" for number in numbers))
+    words = [f"{number}.png\tWord{number}" for number in range(20)]
+    (home / "iiit5k" / "labels.tsv").write_text("\n".join(["image\tword", *words]))
+    asked = [["what is it?", "a circle", number] for number in range(20) for _ in range(6)]
+    (home / "easy-vqa" / "train" / "questions.json").write_text(json.dumps(asked))
+    (home / "cifar10").mkdir()
+    (home / "cifar10" / "train_lables.json").write_text(json.dumps([number % 10 for number in range(50_000)]))
+    (home / "mnist").mkdir()
+    pictures, labels = np.zeros((6_000, 28, 28), np.uint8), (np.arange(6_000) % 10).astype(np.uint8)
+    for name, kind, values in (("images-idx3", 3, pictures), ("labels-idx1", 1, labels)):
+        head = np.array([0x800 | kind, *values.shape], ">u4")
+        (home / "mnist" / f"train-{name}-ubyte").write_bytes(head.tobytes() + values.tobytes())
 
 
 def write_labelled(home: Path) -> None:
@@ -126,12 +157,16 @@ def test_the_phrasebook_has_the_splits_that_the_table_says() -> None:
 
 
 EVERY = [(name, form) for name, data in DATA_SETS.items() for form in data.forms]
+SPLITS = ("train", "valid")
 KINDS = {"pairs": Pair, "summaries": Pair, "tagged": Tagged, "labelled": Labelled, "text": Document}
+KINDS |= {"pictures": LabelledPicture, "captions": CaptionedPicture, "asked": AskedPicture, "boxes": BoxedPicture}
 every_form = pytest.mark.parametrize(("name", "form"), EVERY)
 
 
 @pytest.mark.parametrize(("name", "form"), [(name, form) for name, form in EVERY if form != "text"])
 def test_every_set_can_be_read_twice_and_cut(home: Path, name: str, form: str) -> None:
+    if name == "digits":
+        pytest.importorskip("sklearn")
     for languages in DATA_SETS[name].languages or [None]:
         examples = open_data(name, languages, count=5, form=form)
         assert list(examples) == list(examples) == list(islice(open_data(name, languages, form=form), 5))
@@ -140,6 +175,8 @@ def test_every_set_can_be_read_twice_and_cut(home: Path, name: str, form: str) -
 
 @every_form
 def test_every_split_of_every_set_has_examples(home: Path, name: str, form: str) -> None:
+    if name == "digits":
+        pytest.importorskip("sklearn")
     for split in DATA_SETS[name].splits:
         example = next(iter(open_data(name, split=split, form=form)))
         assert isinstance(example, KINDS.get(form, object))
@@ -273,3 +310,37 @@ def test_asking_what_there_is_loads_neither_torch_nor_a_lexicon() -> None:
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     assert not loaded & {"torch", "numpy", "tokenizers", "regard.data.sources.phrasebook.lexicon"}
+
+
+def test_cifar10_is_cut_out_of_its_sheets(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = pytest.importorskip("PIL.Image")
+    monkeypatch.setattr(cifar10, "PICTURES_A_SHEET", 10)
+    monkeypatch.setattr(cifar10, "_HELD_OUT", 10)
+    cifar10.sheet.cache_clear()
+    (home / "cifar10" / "train_lables.json").write_text(json.dumps([number % 10 for number in range(50)]))
+    for sheet in range(5):
+        rows = np.random.default_rng(sheet).integers(0, 256, (10, 32 * 32, 3), dtype=np.uint8)
+        images.fromarray(rows).save(home / "cifar10" / f"data_batch_{sheet + 1}.png")
+    last = list(open_data("cifar10", split="valid", form="pictures"))
+    assert [one.label for one in last] == list(cifar10.CLASSES)
+    assert np.array_equal(last[3].picture.pixels(), rows[3].reshape(32, 32, 3))
+    assert len(list(open_data("cifar10", form="pictures"))) == 40
+
+
+def test_mnist_has_the_bytes_of_its_files(home: Path) -> None:
+    values = np.random.default_rng(0).integers(0, 256, (6_000, 28, 28), dtype=np.uint8)
+    path = home / "mnist" / "train-images-idx3-ubyte"
+    path.write_bytes(path.read_bytes()[:16] + values.tobytes())
+    first = next(iter(open_data("mnist", split="valid", form="pictures")))
+    assert first.label == "0"
+    assert np.array_equal(first.picture.pixels()[..., 1], values[1_000])
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(DataError, match="has 4,703,995 values instead of 4,704,000"):
+        open_data("mnist", form="pictures")
+
+
+def test_no_word_of_iiit5k_stands_in_both_splits(home: Path) -> None:
+    train, valid = ({one.label for one in open_data("iiit5k", split=split, form="pictures")} for split in SPLITS)
+    assert train
+    assert valid
+    assert not train & valid

@@ -16,7 +16,7 @@ from benchmarks.step.workload import DROPOUT, Batch
 from regard.data.tokenizers import END, START
 from regard.decoding import Decoding, translate
 from regard.decoding.parallel import side_by_side
-from regard.fast import pack, quicken
+from regard.fast import quicken
 from regard.fast.device import Precision, autocast
 from regard.models import RecurrentModel
 
@@ -46,8 +46,7 @@ def build(size: Size, precision: Precision = "fp32") -> Contender:
         return [best[0].tokens for best in translate(model, batch, None, options, start=START, end=END)]
 
     def write(sources: Tensor) -> Tensor:
-        pack(model, len(sources))  # as a `Translator` does it
-        found = side_by_side(one, sources.split(BATCH), torch.device("cpu"))
+        found = side_by_side(one, sources.split(BATCH), torch.device("cpu"))  # as a `Translator` does it
         return torch.tensor([tokens for batch in found for tokens in batch])
 
     return Contender(model, loss, write)

@@ -3,6 +3,7 @@
 from regard.nn.positions.absolute import Learned, Sinusoidal, sinusoids
 from regard.nn.positions.base import HeadDims, NoPosition, Position, PositionConfig
 from regard.nn.positions.distance import ALiBi, Buckets, Relative
+from regard.nn.positions.grid import LearnedGrid, SinusoidalGrid
 from regard.nn.positions.number import Fraction, Order
 from regard.nn.positions.rotary import Rotary
 from regard.nn.positions.transformer_xl import TransformerXL
@@ -13,6 +14,7 @@ __all__ = [
     "Fraction",
     "HeadDims",
     "Learned",
+    "LearnedGrid",
     "NoPosition",
     "Order",
     "Position",
@@ -20,6 +22,7 @@ __all__ = [
     "Relative",
     "Rotary",
     "Sinusoidal",
+    "SinusoidalGrid",
     "TransformerXL",
     "sinusoids",
 ]

@@ -1,0 +1,87 @@
+"""What data of pictures yields: a picture, and what belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from regard.data.pictures.reading import Pixels
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels of the picture
+
+
+class Picture(Protocol):
+    """Where a picture comes from: it is read when it is asked for. `name` is what messages call it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def pixels(self, least: int | None = None) -> Pixels:
+        """(height, width, 3); `least` is the shorter side that is needed of it."""
+
+
+@dataclass(frozen=True)
+class PictureFile:
+    """One in a file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    def pixels(self, least: int | None = None) -> Pixels:
+        from regard.data.pictures.reading import read_picture  # with numpy, which naming a file does not need
+
+        return read_picture(self.path, least=least)
+
+
+@dataclass(frozen=True)
+class MadePicture:
+    """One that is made where it is asked for: drawn, or cut out of a file that holds many."""
+
+    name: str
+    make: Callable[[], Pixels] = field(compare=False, repr=False)
+
+    def pixels(self, least: int | None = None) -> Pixels:
+        return self.make()
+
+
+@dataclass(frozen=True)
+class LabelledPicture:
+    """A picture and the name of its class; `where` is its place in a file, for messages."""
+
+    picture: Picture
+    label: str
+    where: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class CaptionedPicture:
+    """A picture and what several people say of it."""
+
+    picture: Picture
+    captions: tuple[str, ...]
+    where: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class AskedPicture:
+    """A picture, a question about it, and the answer."""
+
+    picture: Picture
+    question: str
+    answer: str
+    where: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class BoxedPicture:
+    """A picture and the things in it: of each its class and its box."""
+
+    picture: Picture
+    boxes: tuple[tuple[str, Box], ...]
+    where: str = field(default="", compare=False, repr=False)
