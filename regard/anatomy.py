@@ -10,7 +10,7 @@ from torch import nn
 from regard.config import change, to_dict
 from regard.description import Description
 from regard.errors import Error
-from regard.models import Model, ModelConfig
+from regard.models import Model, ModelConfig, PictureEncoderModel
 from regard.models.costs import cost_of
 from regard.zoo import get as get_preset
 from regard.zoo import presets
@@ -24,7 +24,7 @@ def describe(
     """Describe a preset by name (with changes, as `regard.build` takes them), a config, or a model.
 
     `length` is the number of tokens a row, of source and of target; 128 unless told, or less where the model's
-    position table is shorter.
+    position table is shorter. A picture has as many as its cells and the tokens in front of them.
     """
     if batch < 1 or (length is not None and length < 1):
         raise Error(f"batch {batch} and length {length}: both take a number of at least 1")
@@ -36,7 +36,11 @@ def describe(
         with torch.device("meta"):
             network = config.build()
     longest = network.longest
-    if length is None:
+    if isinstance(network, PictureEncoderModel):
+        if length is not None:
+            raise Error(f"length {length}: pictures have a size, not a length: say --side instead")
+        length = network.states
+    elif length is None:
         length = min(128, longest or 128)
     elif longest is not None and length > longest:
         raise Error(f"length {length} is more than the {longest} places of the model's learned position table")

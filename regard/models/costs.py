@@ -430,10 +430,9 @@ def patches(part: PatchLayer, shape: Shape) -> Cost:
 @of(PictureEncoderModel)
 def picture_encoder(part: PictureEncoderModel, shape: Shape) -> Cost:
     """Of pictures of the size that its config names, however long texts are."""
-    config, side = part.config, part.config.side
+    side = part.config.side
     rows, columns = part.grid(side, side)
-    count = config.tokens + rows * columns
-    read = Shape(shape.batch, count, count)
+    read = Shape(shape.batch, part.states, part.states)
     found = cost(part.backbone, Shape(shape.batch, side, side))
     if part.project is not None:
         found += cost(part.project, Shape(shape.batch, rows * columns, 1))

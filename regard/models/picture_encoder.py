@@ -99,6 +99,12 @@ class PictureEncoderModel(Model):
             shape = tuple(pictures.shape)
             raise ValueError(f"pictures have shape {shape} and {pictures.dtype}; they take (B, 3, H, W) real numbers")
 
+    @property
+    def states(self) -> int:
+        """How many states a picture of the size that its config names becomes."""
+        rows, columns = self.grid(self.config.side, self.config.side)
+        return self.config.tokens + rows * columns
+
     def example(self, batch: int, length: int) -> tuple[Tensor, ...]:
         """Pictures of the size that its config names."""
         side = self.config.side

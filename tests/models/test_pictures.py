@@ -170,6 +170,13 @@ def test_sizes_are_those_of_the_papers() -> None:
             assert abs(description.difference) < 0.02, name  # type: ignore[arg-type]
 
 
+def test_a_description_counts_the_states_of_a_picture() -> None:
+    assert regard.describe("vit-base").length == 1 + 14 * 14
+    assert regard.describe("vit-base", side=64).length == 1 + 4 * 4
+    with pytest.raises(Error, match="pictures have a size, not a length"):
+        regard.describe("vit-base", length=10)
+
+
 @every_picture_preset
 def test_operations_equal_those_that_pytorch_counts(name: str) -> None:
     model = PICTURES[name].build().eval()
