@@ -19,6 +19,10 @@ _PARTS = {
     ),
     "attention.hard": ("Hard", "Soft"),
     "attention.local": ("Monotonic", "Predictive"),
+    "backbones": (
+        *("Backbone", "BackboneConfig", "ConvolutionalTokens", "GridAttention", "InvertedResidualNet", "Patches"),
+        "ResidualNet",
+    ),
     "call.cache": ("Cache",),
     "call.context": ("Context",),
     "call.geometry": ("Geometry",),
@@ -36,8 +40,8 @@ _PARTS = {
     "norms": ("LayerNorm", "Norm", "NormConfig", "RMSNorm"),
     "pooling": ("AttentionPooling", "FirstToken", "Largest", "LastToken", "Mean", "Pool", "PoolConfig"),
     "positions": (
-        *("ALiBi", "Buckets", "Fraction", "HeadDims", "Learned", "NoPosition", "Order", "Position", "PositionConfig"),
-        *("Relative", "Rotary", "Sinusoidal", "TransformerXL"),
+        *("ALiBi", "Buckets", "Fraction", "HeadDims", "Learned", "LearnedGrid", "NoPosition", "Order", "Position"),
+        *("PositionConfig", "Relative", "Rotary", "Sinusoidal", "SinusoidalGrid", "TransformerXL"),
     ),
     "recurrent.layers": ("RecurrentLayers",),
     "residual": ("PostNorm", "PreNorm", "ResidualConfig", "Wiring"),
