@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import regard.models
 import regard.nn
 from regard.config import FAMILIES, kinds
 
