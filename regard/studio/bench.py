@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import math
+import pkgutil
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -22,6 +24,7 @@ from regard.studio.stopping import StoppedError, Stopper
 T = TypeVar("T")
 Work = Callable[[Stopper], T]
 Emit = Callable[[Any], None]
+IMPORTING = threading.Lock()
 MAX_RETRY_AFTER_SECONDS = 60  # at most
 CLIENT_CLOSED_REQUEST = 499  # nginx's status where the client has disconnected
 
@@ -59,7 +62,7 @@ class Bench:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.pool = ThreadPoolExecutor(limits.workers, "studio", initializer=single_threaded)
+        self.pool = ThreadPoolExecutor(limits.workers, "studio", initializer=ready)
         self.lock = threading.Lock()
         self.jobs: set[Job] = set()
         self.typical = 1.0  # seconds of a job, from which Retry-After is estimated
@@ -192,8 +195,17 @@ async def gone(request: Request) -> None:
         pass
 
 
-def single_threaded() -> None:
-    """Requests share the cores out among themselves; small models gain nothing from several threads each."""
+def ready() -> None:
+    """Before a worker's first work. Requests share the cores out among themselves: one torch thread each.
+
+    All that work may import is imported here, while other workers wait: when two threads import modules that import
+    each other, Python lets one of them see a module half made.
+    """
+    with IMPORTING:
+        for room in ("anatomy", "decoding", "look", "tasks", "zoo"):
+            package = importlib.import_module(f"regard.{room}")
+            for module in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{package.__name__}."):
+                importlib.import_module(module.name)
     import torch
 
     torch.set_num_threads(1)

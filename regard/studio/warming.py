@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager, suppress
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from regard.studio.bench import Bench, BusyError
-from regard.studio.stopping import Stopper
 
 QUIET_SECONDS = 0.7  # without a request: by then a page has loaded all of its files
 
@@ -42,23 +41,16 @@ class Hearing:
 
 @asynccontextmanager
 async def warming(bench: Bench, quiet: Quiet) -> AsyncIterator[None]:
-    """While the block runs, wait for a quiet moment and then import what work needs."""
+    """While the block runs, wait for a quiet moment and then let a worker get ready."""
 
     async def wait() -> None:
         while quiet.seconds < QUIET_SECONDS:
             await asyncio.sleep(QUIET_SECONDS - quiet.seconds)
-        with suppress(BusyError):  # someone's work imports it already
-            bench.submit(import_all)
+        with suppress(BusyError):  # workers are ready or on their way
+            bench.submit(lambda _: None)
 
     waiting = asyncio.ensure_future(wait())
     try:
         yield
     finally:
         waiting.cancel()
-
-
-def import_all(stopper: Stopper) -> None:
-    import regard.anatomy
-    import regard.look.positions
-    import regard.look.tree
-    import regard.tasks.writing.translation  # noqa: F401

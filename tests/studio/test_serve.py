@@ -85,6 +85,35 @@ def test_torch_is_imported_by_itself_after_a_quiet_moment(runs: Path) -> None:
             time.sleep(0.1)
 
 
+def test_work_imports_nothing_of_ours_that_another_worker_could_see_half_made(runs: Path) -> None:
+    """Two workers that imported at once answered the first translation of a fresh studio with a status of 500."""
+    script = """
+import sys
+from pathlib import Path
+from fastapi.testclient import TestClient
+from regard.studio.app import make_app
+from regard.studio.bench import ready
+ready()
+before = set(sys.modules)
+with TestClient(make_app(Path(sys.argv[1])), base_url="http://localhost") as client:
+    for run in ("good", "decoder", "recurrent", "encoder"):
+        assert client.get(f"/api/runs/{run}").status_code == 200
+        assert client.get("/api/describe", params={"run": run}).status_code == 200
+        asked = {"run": run, "text": "un deux"}
+        assert client.post("/api/way", json=asked).status_code == 200
+        looked = client.post("/api/look", json=asked | {"importance": run != "encoder"})
+        assert looked.status_code == 200, looked.text
+    assert client.post("/api/translate", json={"run": "good", "text": "un deux", "tree": True}).status_code == 200
+    assert client.post("/v1/completions", json={"model": "decoder", "prompt": "un", "max_tokens": 3}).status_code == 200
+    assert client.post("/api/generate", json={"run": "decoder", "prompt": "un"}).status_code == 200
+    assert client.get("/v1/models").status_code == 200
+    assert client.get("/api/positions").status_code == 200
+print(sorted(module for module in set(sys.modules) - before if module.split(".")[0] == "regard"))
+"""
+    done = subprocess.run([sys.executable, "-c", script, runs], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
+
+
 def test_a_port_that_is_taken_is_one_sentence(regard: Say, runs: Path) -> None:
     taken = listen("127.0.0.1", 0)
     port = taken.getsockname()[1]
