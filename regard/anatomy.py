@@ -10,7 +10,7 @@ from torch import nn
 from regard.config import change, to_dict
 from regard.description import Description
 from regard.errors import Error
-from regard.models import Model, ModelConfig, PictureEncoderModel
+from regard.models import Model, ModelConfig, PictureReader
 from regard.models.costs import cost_of
 from regard.zoo import get as get_preset
 from regard.zoo import presets
@@ -36,7 +36,7 @@ def describe(
         with torch.device("meta"):
             network = config.build()
     longest = network.longest
-    if isinstance(network, PictureEncoderModel):
+    if isinstance(network, PictureReader):
         if length is not None:
             raise Error(f"length {length}: pictures have a size, not a length: say --side instead")
         length = network.states

@@ -4,6 +4,8 @@ from regard.models.base import (
     LabellerConfig,
     Model,
     ModelConfig,
+    PictureReader,
+    PictureReaderConfig,
     SourceWriter,
     SourceWriterConfig,
     State,
@@ -27,7 +29,7 @@ from regard.models.ensemble import Ensemble
 from regard.models.fewshot import FewShot, FewShotModel
 from regard.models.hierarchical import Hierarchical, HierarchicalModel
 from regard.models.lstmn import LSTMN, LSTMNEncoder, LSTMNEncoderModel, LSTMNModel
-from regard.models.picture_encoder import PictureEncoder, PictureEncoderModel, PictureReaderConfig
+from regard.models.picture_encoder import PictureEncoder, PictureEncoderModel
 from regard.models.recurrent import Recurrent, RecurrentModel
 from regard.models.recurrent_decoder import RecurrentDecoder, RecurrentDecoderModel
 from regard.models.recurrent_encoder import RecurrentEncoder, RecurrentEncoderModel
@@ -61,6 +63,7 @@ __all__ = [
     "ModelConfig",
     "PictureEncoder",
     "PictureEncoderModel",
+    "PictureReader",
     "PictureReaderConfig",
     "Recurrent",
     "RecurrentDecoder",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -24,6 +25,8 @@ from regard.nn.initialised import left_to_the_model
 from regard.nn.pooling import last_real
 from regard.nn.stacks import StackLayers
 from regard.nn.stacks.stack import SOME_TOKENS
+
+Scaling = Literal["half", "imagenet"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +71,16 @@ class TextReaderConfig(TextModelConfig):
 
     def assemble(self) -> TextReader:
         raise TypeError(f"{type(self).__name__} is a family, not a model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureReaderConfig(ModelConfig):
+    """Of a model that reads pictures, of `side` pixels a side unless told. Values from 0 to 255 reach it from -1 to 1,
+    with `pixels` of "imagenet" by mean and deviation of the colours there."""
+
+    side: Size = 224
+    width: Size = 768
+    pixels: Scaling = "half"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +195,26 @@ class TextReader(Model):
         """Its states (B, T, D) as a head takes them; (B, T, 2, D) where it has a head that tells the token after each
         place from the one, and the token before it from the other."""
         return self.encode(tokens, keep).states
+
+
+class PictureReader(Model):
+    """A model that reads pictures (B, 3, H, W), → states (B, N, `states_width`) of the cells of a grid."""
+
+    config: PictureReaderConfig
+    states_width: int
+
+    def encode(self, pictures: Tensor, keep: Tensor | None = None) -> Memory:
+        raise TypeError(f"{type(self).__name__} does not say how it reads")
+
+    def grid(self, height: int, width: int) -> tuple[int, int]:
+        """Rows and columns of the cells that pictures of this size become."""
+        raise TypeError(f"{type(self).__name__} does not say how large its grid is")
+
+    @property
+    def states(self) -> int:
+        """How many states a picture of the size that its config names becomes."""
+        rows, columns = self.grid(self.config.side, self.config.side)
+        return rows * columns
 
 
 def check_each_token(reader: TextReader) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from regard.config import ConfigError, Count, Rate, Size
-from regard.models.base import Model, ModelConfig
+from regard.config import ConfigError, Count, Rate
+from regard.models.base import PictureReader, PictureReaderConfig
 from regard.nn.backbones import BackboneConfig, Patches
 from regard.nn.backbones.base import CHANNELS
 from regard.nn.call.context import Context
@@ -22,14 +22,6 @@ from regard.nn.positions import LearnedGrid
 from regard.nn.positions.grid import GRID
 from regard.nn.residual import PreNorm
 from regard.nn.stacks import Block, Stack, StackConfig
-
-
-@dataclass(frozen=True, kw_only=True)
-class PictureReaderConfig(ModelConfig):
-    """Of a model that reads pictures, of `side` pixels a side unless told."""
-
-    side: Size = 224
-    width: Size = 768
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +43,7 @@ class PictureEncoder(PictureReaderConfig, kind="picture-encoder"):
         return PictureEncoderModel(self)
 
 
-class PictureEncoderModel(Model):
+class PictureEncoderModel(PictureReader):
     """`forward` and `encode` give states: of its own tokens first, then of the cells of the grid, row by row."""
 
     config: PictureEncoder
@@ -101,9 +93,7 @@ class PictureEncoderModel(Model):
 
     @property
     def states(self) -> int:
-        """How many states a picture of the size that its config names becomes."""
-        rows, columns = self.grid(self.config.side, self.config.side)
-        return self.config.tokens + rows * columns
+        return self.config.tokens + super().states
 
     def example(self, batch: int, length: int) -> tuple[Tensor, ...]:
         """Pictures of the size that its config names."""
