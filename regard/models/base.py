@@ -62,11 +62,22 @@ class TextModelConfig(ModelConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextReaderConfig(TextModelConfig):
+class ReaderConfig(ModelConfig):
+    """Of a model that reads a text or a picture whole."""
+
+    def inside(self) -> ReaderConfig:
+        """The same as the reader of another model, which has no use for what it predicts itself."""
+        return self
+
+    def assemble(self) -> Reader:
+        raise TypeError(f"{type(self).__name__} is a family, not a model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextReaderConfig(TextModelConfig, ReaderConfig):
     """Of a model that reads a text whole."""
 
     def inside(self) -> TextReaderConfig:
-        """The same as the reader of another model, which has no use for what it predicts itself."""
         return self
 
     def assemble(self) -> TextReader:
@@ -74,7 +85,7 @@ class TextReaderConfig(TextModelConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PictureReaderConfig(ModelConfig):
+class PictureReaderConfig(ReaderConfig):
     """Of a model that reads pictures, of `side` pixels a side unless told. Values from 0 to 255 reach it from -1 to 1,
     with `pixels` of "imagenet" by mean and deviation of the colours there."""
 
@@ -174,17 +185,21 @@ class Model(nn.Module):
         return attach(context, self)
 
 
-class TextReader(Model):
-    """A model that reads a text whole: tokens (B, T), of which `keep` are real, → states (B, T, `states_width`)."""
+class Reader(Model):
+    """A model that reads a text or a picture whole, → states (B, N, `states_width`)."""
 
     states_width: int
 
-    def encode(self, tokens: Tensor, keep: Tensor | None = None) -> Memory:
+    def encode(self, given: Tensor, keep: Tensor | None = None) -> Memory:
         raise TypeError(f"{type(self).__name__} does not say how it reads")
 
     def after(self, shape: Shape) -> Shape:
-        """The shape of the states: a reader may make a text shorter."""
+        """The shape of the states: a reader may make a text shorter, and makes cells of a picture."""
         return shape
+
+
+class TextReader(Reader):
+    """A model that reads a text whole: tokens (B, T), of which `keep` are real, → states (B, T, `states_width`)."""
 
     @property
     def shortens(self) -> bool:
@@ -197,14 +212,13 @@ class TextReader(Model):
         return self.encode(tokens, keep).states
 
 
-class PictureReader(Model):
+class PictureReader(Reader):
     """A model that reads pictures (B, 3, H, W), → states (B, N, `states_width`) of the cells of a grid."""
 
     config: PictureReaderConfig
-    states_width: int
 
-    def encode(self, pictures: Tensor, keep: Tensor | None = None) -> Memory:
-        raise TypeError(f"{type(self).__name__} does not say how it reads")
+    def after(self, shape: Shape) -> Shape:
+        return Shape(shape.batch, self.states, self.states)
 
     def grid(self, height: int, width: int) -> tuple[int, int]:
         """Rows and columns of the cells that pictures of this size become."""

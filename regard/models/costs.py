@@ -432,7 +432,7 @@ def picture_encoder(part: PictureEncoderModel, shape: Shape) -> Cost:
     """Of pictures of the size that its config names, however long texts are."""
     side = part.config.side
     rows, columns = part.grid(side, side)
-    read = Shape(shape.batch, part.states, part.states)
+    read = part.after(shape)
     found = cost(part.backbone, Shape(shape.batch, side, side))
     if part.project is not None:
         found += cost(part.project, Shape(shape.batch, rows * columns, 1))

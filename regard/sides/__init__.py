@@ -1,10 +1,10 @@
 """Sides: the kinds of things that go into a model and come out of it. One file a kind."""
 
-from regard.sides.base import InputSide, Judgement, OutputSide
+from regard.sides.base import InputSide, Judgement, OutputSide, TextSide
 from regard.sides.label import Label
 from regard.sides.labels import Labels
 from regard.sides.score import Score
 from regard.sides.text import OneText
 from regard.sides.two_texts import TwoTexts
 
-__all__ = ["InputSide", "Judgement", "Label", "Labels", "OneText", "OutputSide", "Score", "TwoTexts"]
+__all__ = ["InputSide", "Judgement", "Label", "Labels", "OneText", "OutputSide", "Score", "TextSide", "TwoTexts"]

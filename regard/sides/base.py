@@ -14,6 +14,7 @@ from torch import Tensor
 
 from regard.config import ConfigError
 from regard.data.tokenizers import Tokenizer
+from regard.models import Model, encoder_in
 from regard.page.records import BarChart, Element
 from regard.results import Result, Scores
 from regard.runfolder import Run
@@ -23,23 +24,23 @@ MOST_DRAWN = 12  # labels whose probabilities a notebook shows
 V = TypeVar("V")
 Say = Callable[[str], None]
 Row = Sequence[int] | NDArray[np.integer[Any]]
-Batch = tuple[Tensor, Tensor | None, Tensor | None]  # tokens (B, T), the padding mask and the segments where there are
+Batch = tuple[Any, ...]  # what a model is called with
 Verdicts = NDArray[np.float32]  # (N, width): what a model makes of N examples
 
 
 class InputSide(ABC, Generic[V]):
-    """What goes in: values as people have them, rows of tokens as they are stored, batches as a model reads them.
+    """What goes in: values as people have them, rows of numbers as they are stored, batches as a model reads them.
 
-    A row is a sequence of tokens or, of several `columns`, a tuple of them. `names` are what the parts of a value are
-    called, in JSON; `plural` is what several values are called.
+    A row is a sequence of tokens or pixels or, of several `columns`, a tuple of them. `names` are what the parts of a
+    value are called, in JSON; `plural` is what several values are called. `tokenizer` is None where nothing is a text.
     """
+
+    tokenizer: Tokenizer | None = None
+    longest = 0  # tokens of a value that are read
 
     columns: ClassVar[int] = 1
     names: ClassVar[tuple[str, ...]]
     plural: ClassVar[str]
-
-    def __init__(self, tokenizer: Tokenizer, longest: int) -> None:
-        self.tokenizer, self.longest = tokenizer, longest
 
     @staticmethod
     @abstractmethod
@@ -49,7 +50,7 @@ class InputSide(ABC, Generic[V]):
     @staticmethod
     @abstractmethod
     def texts(value: Any) -> Sequence[str]:
-        """The texts of a value, from which a tokenizer learns."""
+        """Each part of a value in words: a text itself, a picture's name."""
 
     @abstractmethod
     def parse(self, line: str, number: int) -> V | None:
@@ -65,15 +66,19 @@ class InputSide(ABC, Generic[V]):
 
     @abstractmethod
     def rows(self, values: Sequence[V]) -> tuple[list[Any], int]:
-        """The tokens of each value, as far as they are read, and how many values were cut."""
+        """Each value as it is stored, as far as it is read, and how many values were cut."""
 
     @abstractmethod
     def size(self, lengths: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
-        """How many tokens examples take in a batch, whose columns have these lengths."""
+        """How much of a batch's budget examples take, whose columns have these lengths."""
 
     @abstractmethod
-    def batch(self, rows: Sequence[Any], segmented: bool, device: torch.device) -> Batch:
-        """Rows as a model reads them; with segments where it is `segmented`."""
+    def batch(self, rows: Sequence[Any], model: Model) -> Batch:
+        """Rows as a model reads them."""
+
+    @abstractmethod
+    def count(self, batch: Batch) -> int:
+        """How many tokens, or what else is read, are in a batch, without padding."""
 
     def stored(self, row: Any) -> tuple[Row, ...]:
         """The columns of a row."""
@@ -94,6 +99,32 @@ class InputSide(ABC, Generic[V]):
 
     def record(self, value: V) -> dict[str, str]:
         return dict(zip(self.names, self.texts(value), strict=True))
+
+
+class TextSide(InputSide[V]):
+    """Texts of at most `longest` tokens. A batch is tokens (B, T), the mask of the real ones or None, and segments
+    where the model tells them apart."""
+
+    tokenizer: Tokenizer
+
+    def __init__(self, tokenizer: Tokenizer, longest: int) -> None:
+        self.tokenizer, self.longest = tokenizer, longest
+
+    def batch(self, rows: Sequence[Any], model: Model) -> Batch:
+        encoder = encoder_in(model)
+        segmented = encoder is not None and encoder.segmented
+        tokens, keep, segments = self.padded(rows, segmented, next(model.parameters()).device)
+        return (tokens, keep) if segments is None else (tokens, keep, segments)
+
+    @abstractmethod
+    def padded(
+        self, rows: Sequence[Any], segmented: bool, device: torch.device
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Tokens, mask and segments, which only a `segmented` model has."""
+
+    def count(self, batch: Batch) -> int:
+        tokens, keep, *_ = batch
+        return int(tokens.numel() if keep is None else keep.sum())
 
 
 def shortened(text: str, letters: int) -> str:

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from regard.data.given import checked_texts, is_blank, refuse_blank
 from regard.data.sentences import fitting, sentence_tokens
 from regard.data.tokenizers import Tokenizer
 from regard.models.padding import padded
-from regard.sides.base import Batch, InputSide, Row
+from regard.sides.base import Row, TextSide
 
 FRAME = 2  # the start and the end around a text
 
 
-class OneText(InputSide[str]):
+class OneText(TextSide[str]):
     """A text of more than `longest` tokens is read up to its last sentence that ends before. A `framed` one stands
     between the tokenizer's start and end, as encoders read it, and is read up to the last token that fits."""
 
@@ -55,7 +56,9 @@ class OneText(InputSide[str]):
     def size(self, lengths: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
         return lengths[0]
 
-    def batch(self, rows: Sequence[Row], segmented: bool, device: torch.device) -> Batch:
+    def padded(
+        self, rows: Sequence[Row], segmented: bool, device: torch.device
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """A start that closes texts is a segment of its own, as XLNet has it."""
         tokens, keep = padded([np.asarray(row) for row in rows], device)
         segments = tokens.eq(self.tokenizer.start) * 2 if segmented and self.tokenizer.closes else None

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from regard.data.given import checked_text, is_blank
 from regard.data.tokenizers import Tokenizer
 from regard.errors import DataError
 from regard.models.padding import padded
-from regard.sides.base import Batch, InputSide, Row
+from regard.sides.base import Row, TextSide
 
 FRAME = 4  # special tokens around two texts, at most
 
@@ -21,7 +22,7 @@ TextPair = tuple[str, str]
 Tokens = tuple[Row, Row]
 
 
-class TwoTexts(InputSide[TextPair]):
+class TwoTexts(TextSide[TextPair]):
     """Of texts that have more than `longest` tokens together, the longer one is cut."""
 
     columns = 2
@@ -61,7 +62,9 @@ class TwoTexts(InputSide[TextPair]):
     def size(self, lengths: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
         return lengths[0] + lengths[1] + FRAME
 
-    def batch(self, rows: Sequence[Tokens], segmented: bool, device: torch.device) -> Batch:
+    def padded(
+        self, rows: Sequence[Tokens], segmented: bool, device: torch.device
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         both = [self.tokenizer.paired(first, second, segmented) for first, second in rows]
         tokens, keep = padded([ids for ids, _ in both], device)
         return tokens, keep, padded([marks for _, marks in both], device)[0] if segmented else None

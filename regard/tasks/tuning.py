@@ -11,7 +11,16 @@ import torch
 
 from regard.config import ConfigError, Size
 from regard.data.tokenizers import Tokenizer
-from regard.models import Classifier, Encoder, ModelConfig, Tagger, TextModelConfig, TextReaderConfig
+from regard.models import (
+    Classifier,
+    Encoder,
+    ModelConfig,
+    PictureReaderConfig,
+    ReaderConfig,
+    Tagger,
+    TextModelConfig,
+    TextReaderConfig,
+)
 from regard.nn.pooling import AttentionPooling, FirstToken, LastToken, Mean, PoolConfig
 from regard.tasks.base import TaskConfig
 
@@ -89,9 +98,10 @@ def tuning(model: TextModelConfig) -> dict[str, Any]:
     }
 
 
-def usual_pool(reader: TextReaderConfig) -> PoolConfig:
-    """The mean of an encoder's states, which serves also where no pooled vector was trained; else attention."""
-    return Mean() if isinstance(reader, Encoder) else AttentionPooling()
+def usual_pool(reader: ReaderConfig) -> PoolConfig:
+    """The mean of the states of an encoder or a picture, which serves also where no pooled vector was trained; else
+    attention."""
+    return Mean() if isinstance(reader, Encoder | PictureReaderConfig) else AttentionPooling()
 
 
 def pooling_the_start(model: ModelConfig, tokenizer: Tokenizer) -> ModelConfig:
@@ -101,6 +111,6 @@ def pooling_the_start(model: ModelConfig, tokenizer: Tokenizer) -> ModelConfig:
     return model
 
 
-def usual_dropout(reader: TextReaderConfig) -> float:
+def usual_dropout(reader: ReaderConfig) -> float:
     """BERT's, or more for what is small and learns from nothing."""
-    return 0.1 if isinstance(reader, Encoder) else 0.3
+    return 0.1 if isinstance(reader, Encoder | PictureReaderConfig) else 0.3

@@ -19,10 +19,9 @@ from regard.runfolder import Scale
 from regard.sides import Label, Score, TwoTexts
 from regard.sides.two_texts import pair_tokens
 from regard.tasks.answering.answerer import Answerer, TextWindow, read_windows
-from regard.tasks.judging.judge import PairJudge, read_rows
+from regard.tasks.judging.judge import PairJudge
 from regard.tasks.pretraining.filling import MaskFiller
 from regard.tasks.tagging.tagger import WordTagger
-from regard.tasks.tool import logits_of
 from tests.conftest import Say
 from tests.untrained import PAIR, TEXT, write_classifier, write_reader
 
@@ -60,7 +59,7 @@ def test_a_pair_is_looked_at_as_it_is_judged(home: Path, preset: str) -> None:
     seen = look(open_run(home / f"pair-{preset}"), PAIR[0], second=PAIR[1])
     rows, _ = pair_tokens(used.tokenizer, [PAIR], 60)
     with library.watch(used.model) as watched, torch.no_grad():
-        logits_of(used.model, *read_rows(used.model, used.source, rows))
+        used.model(*used.source.batch(rows, used.model))
     assert [layer.name for layer in seen.layers] == list(watched) == ["encoder.0.self", "encoder.1.self"]
     for name in watched:
         np.testing.assert_allclose(seen.arrays[name], watched.last(name)[0].numpy(), atol=1e-6)

@@ -17,12 +17,12 @@ from regard.sides.label import find_labels
 from regard.sides.labels import find_many
 from regard.sides.text import FRAME
 from regard.tasks.judging.judge import TextClassifier
-from regard.tasks.judging.judging import Judging
+from regard.tasks.judging.reading import TextJudging
 from regard.tasks.tuning import check_length
 
 
 @dataclass(frozen=True)
-class Classification(Judging, kind="classify"):
+class Classification(TextJudging, kind="classify"):
     """Give texts one of the labels that the training texts have, or with `many` any number of them: a cell then names
     several with "|" between them, and a label is given where its probability reaches a threshold, which the validation
     texts choose.
@@ -36,7 +36,7 @@ class Classification(Judging, kind="classify"):
         **dict.fromkeys((*Label.metrics, *Labels.metrics), True),
         "loss": False,
     }
-    usual: ClassVar[Mapping[str, Any]] = {**Judging.usual, "batch_tokens": 8192, "patience": 4}
+    usual: ClassVar[Mapping[str, Any]] = {**TextJudging.usual, "batch_tokens": 8192, "patience": 4}
     purpose = "classify"
     source = OneText
     judge = TextClassifier

@@ -15,13 +15,13 @@ from regard.data.batches import by_tokens
 from regard.data.given import one_or_several, several
 from regard.look.parts import Verdict
 from regard.look.subject import Subject
-from regard.models import Model, TextLabeller, encoder_in
+from regard.models import TextLabeller
 from regard.runfolder import Scale
 from regard.sides import InputSide, Judgement, OneText, OutputSide, Score
-from regard.sides.base import Batch, Verdicts
+from regard.sides.base import Verdicts
 from regard.sides.two_texts import TextPair
 from regard.tasks.base import Done, Say
-from regard.tasks.tool import Tool, logits_of
+from regard.tasks.tool import Tool
 
 BATCH = 64  # values that are judged at once
 BATCH_TOKENS = 8192  # that are read at once, padding included
@@ -59,16 +59,18 @@ class Judge(Tool, Generic[V]):
         rows, cut = self.source.rows(values)
         if cut and say is not None:
             named = f"{cut:,} of {len(values):,} {self.source.plural}"
-            say(f"{named} have more than {self.longest:,} tokens and were read up to there")
+            say(f"{named} have more than {self.source.longest:,} tokens and were read up to there")
         return self.judge_rows(rows, batch, done)
 
     def judge_rows(self, rows: Sequence[Any], batch: int | None = None, done: Done | None = None) -> Verdicts:
-        """Of tokens, in their order; batches are made by length."""
-        tokens = [range(sum(map(len, self.source.stored(row)))) for row in rows]
+        """Of rows as they are stored, in their order; batches are made by length."""
+        columns = zip(*(map(len, self.source.stored(row)) for row in rows), strict=True)
+        sizes = self.source.size([np.array(lengths, dtype=np.int32) for lengths in columns]) if rows else ()
+        tokens = [range(size) for size in sizes]
 
         def work(chosen: Sequence[int]) -> Verdicts:
             with torch.no_grad():
-                logits = logits_of(self.model, *read_rows(self.model, self.source, [rows[i] for i in chosen])).float()
+                logits = self.model(*self.source.batch([rows[i] for i in chosen], self.model)).float()
                 return np.asarray(self.outcome.verdicts(logits).cpu().numpy(), dtype=np.float32)
 
         found = self.in_order(by_tokens(tokens, batch or BATCH, BATCH_TOKENS), work, done)
@@ -81,18 +83,7 @@ class Judge(Tool, Generic[V]):
         return found.said, [Verdict(name, chance) for name, chance in found.found.get("scores", {}).items()]
 
     def subject(self) -> Subject:
-        return Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, says=self.says)
-
-    @property
-    def longest(self) -> int:
-        return self.source.longest
-
-
-def read_rows(model: Model, source: InputSide[Any], rows: Sequence[Any]) -> Batch:
-    """Rows as a model reads them: with segments where its reader has them."""
-    encoder = encoder_in(model)
-    segmented = encoder is not None and encoder.segmented
-    return source.batch(rows, segmented, next(model.parameters()).device)
+        return Subject(self.model, self.tokenizer, labels=self.labels, most=self.source.longest, says=self.says)
 
 
 class TextClassifier(Judge[str]):
@@ -147,4 +138,4 @@ class PairJudge(Judge[TextPair]):
         return self.verdicts(pairs, say=say)
 
     def subject(self) -> Subject:
-        return Subject(self.model, self.tokenizer, labels=self.labels, most=self.longest, scale=self.scale, task="pair")
+        return replace(super().subject(), says=None, scale=self.scale, task="pair")

@@ -2,83 +2,63 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.config import ConfigError, Rate, Size, Weight, change
+from regard.config import ConfigError, Weight, change
 from regard.data.batches import Batches
 from regard.data.examples import Examples
-from regard.data.pairs import TextsOf, say_skipped
-from regard.data.tokenizers import Tokenizer
-from regard.models import Classifier, ClassifierModel, Model, ModelConfig, TextLabeller, TextReaderConfig
+from regard.data.pairs import say_skipped
+from regard.data.store import Store
+from regard.models import Classifier, ClassifierModel, Model, ModelConfig, ReaderConfig, TextLabeller
 from regard.page.records import Section
 from regard.results import Scores
-from regard.runfolder import LABELS, Run, Scale, read_labels, write_labels
+from regard.runfolder import LABELS, Scale, read_labels, write_labels
 from regard.sides import InputSide, Label, OutputSide, Score
-from regard.sides.base import Row, Verdicts
+from regard.sides.base import Batch, Verdicts
 from regard.sides.label import ADVICE, say_unbalanced
-from regard.tasks.base import Done, Evaluation, Say, Task, TokenTask, Validation, sample, usual
-from regard.tasks.judging.judge import Judge, read_rows
+from regard.tasks.base import Done, Evaluation, Say, Task, TaskConfig, Validation, sample
+from regard.tasks.judging.judge import Judge
 from regard.tasks.judging.report import report
-from regard.tasks.tool import logits_of
-from regard.tasks.tuning import OnReader, pooling_the_start, usual_dropout, usual_pool
+from regard.tasks.tuning import usual_dropout, usual_pool
 
-EXAMPLES_A_CHUNK = 2_000  # examples that are tokenized at once
 SAMPLES = 5
 SAMPLE_CHARACTERS = 240  # letters of a text in a sample; examples with shorter texts are chosen, if there are any
 
 
 @dataclass(frozen=True)
-class Judging(OnReader, TokenTask):
+class Judging(TaskConfig):
     """What the tasks have in common whose model says one thing of each example. A task of this family says what goes in
     (`source`), how what comes out is named (`learn_names` and `outcome`), and the tool that judges (`judge`).
 
-    A batch has at most `batch_texts` examples. `balanced` weighs each label by how rare it is, so that all count alike.
-    `forget` is the chance with which a word is taken for an unknown one while training, so that no verdict hangs on one
-    word. With `agreement` each example is read twice, by other dropout, and what is said of it shall agree so strongly
-    (R-Drop): it takes twice as long a step.
+    `balanced` weighs each label by how rare it is, so that all count alike. With `agreement` each example is read
+    twice, by other dropout, and what is said of it shall agree so strongly (R-Drop): it takes twice as long a step.
     """
 
-    preset: ClassVar[str] = "classifier"
-    usual: ClassVar[Mapping[str, Any]] = usual(4096, rate=2e-3, warmup=50, max_steps=1500, validate_every=150)
     source: ClassVar[type[InputSide[Any]]]
     judge: ClassVar[type[Judge[Any]]]
 
     train: Examples = Examples()
     valid: Examples = Examples()
-    batch_texts: Size = 32
     balanced: bool = False
-    forget: Rate = 0.0
     agreement: Weight = 0.0
 
-    def around(self, reader: TextReaderConfig) -> ModelConfig:
+    def around(self, reader: ReaderConfig) -> ModelConfig:
         dropout = usual_dropout(reader)
         return Classifier(reader=reader, pool=usual_pool(reader), pooled_dropout=dropout, init=reader.init)
-
-    def open(self, folder: Any, say: Say) -> JudgingTask:
-        return JudgingTask(self, folder, say)
-
-    def tool(self, model: TextLabeller, tokenizer: Tokenizer, run: Run) -> Judge[Any]:
-        source, outcome = self.reads(tokenizer), self.outcome(run.path)
-        source.longest = min(source.longest, model.longest or source.longest)
-        outcome.read(run)
-        return self.judge(model, source, outcome)
-
-    def reads(self, tokenizer: Tokenizer) -> InputSide[Any]:
-        """What goes in, as this task reads it."""
-        return self.source(tokenizer, self.max_length)
 
     def learn_names(self, examples: Iterable[Any]) -> Iterable[str] | Scale:
         """The names of the training examples' labels, or the scale of their scores."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")
 
-    def outcome(self, folder: Any) -> OutputSide:
+    def outcome(self, folder: Path) -> OutputSide:
         """What comes out, as a run folder learnt it."""
         scale = Scale.read(folder)
         return Label(read_labels(folder)) if scale is None else Score(scale)
@@ -95,8 +75,14 @@ class Judging(OnReader, TokenTask):
         return asked.measured(plural, len(examples), work, f"{plural} judged", len(examples))
 
 
-class JudgingTask(Task[Judging]):
-    """A row has the columns of what goes in, and what is right for it as one more."""
+J = TypeVar("J", bound=Judging)
+
+
+class JudgingTask(Task[J]):
+    """A row has the columns of what goes in, and what is right for it as one more. A task says how its examples become
+    rows (`learn` and `write`), and what is done to a batch while training (`learning`)."""
+
+    source: InputSide[Any]
 
     def prepare(self, say: Say) -> None:
         config, folder, plural = self.config, self.run.path, self.config.source.plural
@@ -113,10 +99,8 @@ class JudgingTask(Task[Judging]):
         if isinstance(self.outcome, Label):
             say_unbalanced([one.label for one in self.valid], f"validation {plural}", ADVICE, say)
         say_skipped(valid, f"validation {plural}", say)
-        self.tokenizer = self.learn_tokenizer(self.texts, say, lower=config.lower)
-        self.source = config.reads(self.tokenizer)
-        limit = max(self.tokenizer.vocabulary, self.outcome.limit)
-        self.store = self.stored(lambda: self.rows_of(say), self.source.columns + 1, limit, say)
+        self.learn(say)
+        self.store = self.write(say)
         self.marks = self.store.rows(self.source.columns, np.arange(len(self.store)))
         self.outcome.learnt(self.marks, config.balanced, f"training {plural}", say)
         self.values = [config.source.of(one) for one in self.valid]
@@ -125,57 +109,41 @@ class JudgingTask(Task[Judging]):
         short = [i for i, length in enumerate(longest) if length <= SAMPLE_CHARACTERS]
         self.shown = [*short, *range(len(self.valid))][:SAMPLES]
 
-    def texts(self) -> Iterable[str]:
-        """Of the training examples."""
-        source = self.config.source
-        return TextsOf(self.config.train.open(), lambda example: source.texts(source.of(example)))
+    def learn(self, say: Say) -> None:
+        """Make the side that reads, of what the training examples teach."""
+        raise TypeError(f"{type(self).__name__} does not say how it reads")
 
-    def rows_of(self, say: Say) -> Iterator[tuple[Row, ...]]:
-        """Of the training examples, a chunk at a time."""
-        examples, count, cut = self.config.train.open(), 0, 0
-        stream = iter(examples)
-        while chunk := list(itertools.islice(stream, EXAMPLES_A_CHUNK)):
-            rows, some = self.source.rows([self.source.of(one) for one in chunk])
-            count, cut = count + len(chunk), cut + some
-            for row, mark in zip(rows, self.outcome.marks(chunk, "training"), strict=True):
-                yield (*self.source.stored(row), mark)
-        plural = f"training {self.source.plural}"
-        say_skipped(examples, plural, say)
-        if cut:
-            long = f"have more than {self.config.max_length:,} tokens"
-            say(f"{cut:,} of {count:,} {plural} {long} and are read up to there (max_length)")
+    def write(self, say: Say) -> Store:
+        """The store of the training examples, written where it is not there yet."""
+        raise TypeError(f"{type(self).__name__} does not say how its examples become rows")
 
     def fit(self, model: ModelConfig) -> ModelConfig:
-        fitted = change(model, {"vocabulary": self.tokenizer.vocabulary, "labels": len(self.outcome.names)})
-        return pooling_the_start(fitted, self.tokenizer)
+        return change(model, {"labels": len(self.outcome.names)})
 
     def batches(self, budget: int, seed: int) -> Batches:
-        lengths = [self.store.lengths(side) for side in range(self.source.columns)]
-        return Batches([self.source.size(lengths)], budget, seed, self.config.batch_texts)
+        return Batches([self.source.size(self.lengths())], budget, seed)
+
+    def lengths(self) -> list[NDArray[np.int32]]:
+        """Of each column of what goes in."""
+        return [self.store.lengths(side) for side in range(self.source.columns)]
 
     def rows(self, indices: np.ndarray[Any, Any]) -> list[Any]:
         columns = [self.store.rows(side, indices) for side in range(self.source.columns)]
         return [self.source.restored(row) for row in zip(*columns, strict=True)]
 
+    def learning(self, model: Model, rows: Sequence[Any]) -> Batch:
+        """Rows as a model learns from them."""
+        return self.source.batch(rows, model)
+
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
         """The mean over the examples, times their tokens: a long example counts as much as a short one, and the
         trainer, which divides by tokens, still tells how many are read a second."""
         rows, agreement = self.rows(indices), self.config.agreement
-        tokens, keep, segments = read_rows(model, self.source, rows * 2 if agreement else rows)
-        if self.config.forget:
-            tokens = self.forgotten(tokens)
-        logits = logits_of(model, tokens, keep, segments).float()
+        batch = self.learning(model, rows * 2 if agreement else rows)
+        logits = model(*batch).float()
         loss = self.outcome.loss(logits, [self.marks[i] for i in indices.tolist()], agreement)
-        count = int(tokens.numel() if keep is None else keep.sum()) // (2 if agreement else 1)
+        count = self.source.count(batch) // (2 if agreement else 1)
         return loss * count, count
-
-    def forgotten(self, tokens: Tensor) -> Tensor:
-        """With some words unknown; the specials stay what they are."""
-        if self.tokenizer.unknown is None:
-            raise ConfigError("forget: the tokenizer has no unknown token to take words for; leave it out")
-        lost = torch.rand(tokens.shape) < self.config.forget  # on the CPU, whose random state is resumed
-        special = torch.isin(tokens, torch.tensor(sorted(self.tokenizer.specials), device=tokens.device))
-        return tokens.masked_fill(lost.to(tokens.device) & ~special, self.tokenizer.unknown)
 
     def numbers(self) -> Tensor:
         """(examples,): the label of each training example, for `regard.training.heads`."""
@@ -186,7 +154,7 @@ class JudgingTask(Task[Judging]):
 
     def vectors(self, model: ClassifierModel, indices: np.ndarray[Any, Any]) -> Tensor:
         """(N, D): what the output layer takes for these training examples."""
-        return model.pooled(*read_rows(model, self.source, self.rows(indices)))
+        return model.pooled(*self.source.batch(self.rows(indices), model))
 
     def validate(self, model: Model) -> Validation:
         verdicts = self.verdicts(model)

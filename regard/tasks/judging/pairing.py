@@ -17,14 +17,14 @@ from regard.sides.label import find_labels
 from regard.sides.score import find_scale
 from regard.sides.two_texts import FRAME
 from regard.tasks.judging.judge import PairJudge
-from regard.tasks.judging.judging import Judging
+from regard.tasks.judging.reading import TextJudging
 from regard.tasks.tuning import check_length
 
 LABELS_TO_DOUBT = 50  # labels that are all numbers: they are taken for scores that were not called so
 
 
 @dataclass(frozen=True)
-class Pairing(Judging, kind="pair"):
+class Pairing(TextJudging, kind="pair"):
     """Tell what two texts are to each other: one of the labels that the training pairs have, or a score.
 
     Labels are scores where the data set says so, or with `scored`. Pairs of more than `max_length` tokens are cut, the

@@ -34,6 +34,8 @@ class Generator(Tool):
     It has at most `context` tokens in sight, as it was trained.
     """
 
+    tokenizer: Tokenizer
+
     def __init__(self, model: TextWriter, tokenizer: Tokenizer, context: int) -> None:
         super().__init__(model, tokenizer)
         self.context = min(context, model.longest or context)
