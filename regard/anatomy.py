@@ -10,7 +10,7 @@ from torch import nn
 from regard.config import change, to_dict
 from regard.description import Description
 from regard.errors import Error
-from regard.models import Model, ModelConfig, PictureReader
+from regard.models import Model, ModelConfig, Writer, picture_reader_in
 from regard.models.costs import cost_of
 from regard.zoo import get as get_preset
 from regard.zoo import presets
@@ -36,10 +36,11 @@ def describe(
         with torch.device("meta"):
             network = config.build()
     longest = network.longest
-    if isinstance(network, PictureReader):
+    pictures = None if isinstance(network, Writer) else picture_reader_in(network)
+    if pictures is not None:
         if length is not None:
             raise Error(f"length {length}: pictures have a size, not a length: say --side instead")
-        length = network.states
+        length = pictures.states
     elif length is None:
         length = min(128, longest or 128)
     elif longest is not None and length > longest:

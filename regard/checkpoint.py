@@ -105,15 +105,24 @@ def load_model(run: Run) -> Model:
     return model
 
 
-def load_both(run: Run) -> tuple[Model, Tokenizer]:
-    """Model and tokenizer, which must belong together, and the names of labels with them."""
+def load_whole(run: Run) -> tuple[Model, Tokenizer | None]:
+    """Model and tokenizer, which must belong together, and the names of labels with them. Where neither reads nor
+    writes a text there is no tokenizer."""
     model = load_model(run)
     check_labels(run, model.config)
     text = model.config.text()
     if text is None:
-        raise RunError(f"{run.config_path}: a model of kind {model.config.kind!r} reads no text")
+        return model, None
     tokenizer = load_tokenizer(run)
     check_together(run, tokenizer, text)
+    return model, tokenizer
+
+
+def load_both(run: Run) -> tuple[Model, Tokenizer]:
+    """The same of a model that reads or writes texts."""
+    model, tokenizer = load_whole(run)
+    if tokenizer is None:
+        raise RunError(f"{run.config_path}: a model of kind {model.config.kind!r} reads no text")
     return model, tokenizer
 
 

@@ -77,6 +77,10 @@ def has_stacks(config: ModelConfig) -> bool:
     return any(isinstance(getattr(config, field), StackConfig) for field in fields_of(type(config)))
 
 
+def reads_pictures(config: ModelConfig) -> bool:
+    return any(isinstance(part, PictureReaderConfig) for part in (config, getattr(config, "reader", None)))
+
+
 def sizes_in(config: Config) -> set[str]:
     """The names of the numbers in a config, at any depth."""
     inside = {name: getattr(config, name) for name in fields_of(type(config))}
@@ -153,7 +157,7 @@ MODELS: dict[str, ModelConfig] = {
 }
 ALL_PRESETS = {name: small(preset.config) for name, preset in regard.zoo.presets().items()}
 PICTURES = {name: config for name, config in ALL_PRESETS.items() if isinstance(config, PictureReaderConfig)}
-PRESETS = {name: config for name, config in ALL_PRESETS.items() if name not in PICTURES}  # those that read no pictures
+PRESETS = {name: config for name, config in ALL_PRESETS.items() if not reads_pictures(config)}
 
 
 def label(config: Part) -> str:

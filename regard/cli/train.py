@@ -186,12 +186,13 @@ def moved_ends(options: argparse.Namespace, rest: list[str]) -> dict[str, Any]:
     """The limits that a resumed run is given. All else that decides it cannot be changed, its task neither; options
     that say what its recipe says already are taken, so that a command can be given again."""
     from regard.runfolder import Run
+    from regard.training.recipes import task_of
     from regard.training.repeated import first_difference
     from regard.training.session import LIMITS
 
     run = Run(options.run)
     kind = run.section("task").get("kind")
-    if kind != options.task:
+    if kind != options.task and kind != task_of(options.task).taking(run.section("task")).kind:
         verb = "pretrain" if kind in OBJECTIVES else "train"
         raise Error(f"{options.run} is a run of the task {kind!r}: go on with regard {verb} {kind} --resume")
     changes = read_changes(rest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -14,6 +14,8 @@ from regard.data.files import PairFile, ParallelFiles, SummaryFile
 from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
+from regard.data.pictures.examples import LabelledPicture
+from regard.data.pictures.tables import LabelledPictureTable, PictureFolders, holds_picture_folders, names_pictures
 from regard.data.questions import Question, open_questions
 from regard.data.related import Related, RelatedFile, from_judged, from_pairs
 from regard.data.tagged import Tagged, open_tagged
@@ -96,6 +98,18 @@ class Examples(Config):
         return kind(file=data, columns=columns, count=count, **others)
 
 
+def holds_pictures(where: Mapping[str, Any]) -> bool:
+    """Whether the labelled examples that these fields name are pictures: of a named set that has no texts, in folders
+    by their labels, or in a table with a column of files."""
+    if name := where.get("name"):
+        forms = data_set(name).forms
+        return "pictures" in forms and "labelled" not in forms
+    path = Path(where.get("file") or "")
+    if path.is_dir():
+        return holds_picture_folders(path)
+    return path.is_file() and names_pictures(path)
+
+
 @dataclass(frozen=True)
 class PairData(Examples):
     """Where sentence pairs come from: one file, two parallel files, or a named set."""
@@ -157,6 +171,21 @@ class LabelledData(Examples):
 
     def read(self) -> Iterable[Labelled]:
         return LabelledFile(self.path, self.columns)
+
+
+@dataclass(frozen=True)
+class LabelledPictureData(Examples):
+    """Where labelled pictures come from: a folder that has a folder for each label, a table with a column of files, or
+    a named set, whose `languages` say which of its kinds to take."""
+
+    form: ClassVar[str] = "pictures"
+    called: ClassVar[str] = "labelled pictures"
+    takes: ClassVar = (2,)
+    said: ClassVar[str] = "name two, the picture's and the label's"
+
+    def read(self) -> Iterable[LabelledPicture]:
+        path = Path(self.path)
+        return PictureFolders(path) if path.is_dir() else LabelledPictureTable(self.path, self.columns)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Whole networks. A config's `build()` makes the model; all of them answer `encode`, `forward` and `step` alike."""
 
 from regard.models.base import (
+    InputReader,
+    InputReaderConfig,
     LabellerConfig,
     Model,
     ModelConfig,
     PictureReader,
     PictureReaderConfig,
-    Reader,
-    ReaderConfig,
     SourceWriter,
     SourceWriterConfig,
     State,
@@ -20,6 +20,7 @@ from regard.models.base import (
     TokenLabeller,
     Writer,
     WriterConfig,
+    picture_reader_in,
     reader_in,
 )
 from regard.models.bilm import BiLM, BiLMModel
@@ -67,8 +68,8 @@ __all__ = [
     "PictureEncoderModel",
     "PictureReader",
     "PictureReaderConfig",
-    "Reader",
-    "ReaderConfig",
+    "InputReader",
+    "InputReaderConfig",
     "Recurrent",
     "RecurrentDecoder",
     "RecurrentDecoderModel",
@@ -96,5 +97,6 @@ __all__ = [
     "Writer",
     "WriterConfig",
     "encoder_in",
+    "picture_reader_in",
     "reader_in",
 ]

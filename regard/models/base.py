@@ -62,19 +62,19 @@ class TextModelConfig(ModelConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReaderConfig(ModelConfig):
+class InputReaderConfig(ModelConfig):
     """Of a model that reads a text or a picture whole."""
 
-    def inside(self) -> ReaderConfig:
+    def inside(self) -> InputReaderConfig:
         """The same as the reader of another model, which has no use for what it predicts itself."""
         return self
 
-    def assemble(self) -> Reader:
+    def assemble(self) -> InputReader:
         raise TypeError(f"{type(self).__name__} is a family, not a model")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextReaderConfig(TextModelConfig, ReaderConfig):
+class TextReaderConfig(TextModelConfig, InputReaderConfig):
     """Of a model that reads a text whole."""
 
     def inside(self) -> TextReaderConfig:
@@ -85,7 +85,7 @@ class TextReaderConfig(TextModelConfig, ReaderConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PictureReaderConfig(ReaderConfig):
+class PictureReaderConfig(InputReaderConfig):
     """Of a model that reads pictures, of `side` pixels a side unless told. Values from 0 to 255 reach it from -1 to 1,
     with `pixels` of "imagenet" by mean and deviation of the colours there."""
 
@@ -185,7 +185,7 @@ class Model(nn.Module):
         return attach(context, self)
 
 
-class Reader(Model):
+class InputReader(Model):
     """A model that reads a text or a picture whole, → states (B, N, `states_width`)."""
 
     states_width: int
@@ -198,7 +198,7 @@ class Reader(Model):
         return shape
 
 
-class TextReader(Reader):
+class TextReader(InputReader):
     """A model that reads a text whole: tokens (B, T), of which `keep` are real, → states (B, T, `states_width`)."""
 
     @property
@@ -212,7 +212,7 @@ class TextReader(Reader):
         return self.encode(tokens, keep).states
 
 
-class PictureReader(Reader):
+class PictureReader(InputReader):
     """A model that reads pictures (B, 3, H, W), → states (B, N, `states_width`) of the cells of a grid."""
 
     config: PictureReaderConfig
@@ -237,6 +237,11 @@ def check_each_token(reader: TextReader) -> None:
         raise ConfigError(
             "the reader makes its text shorter, so it has no state for each token: leave out the blocks that do so"
         )
+
+
+def picture_reader_in(model: Model) -> PictureReader | None:
+    """The model itself, or what it reads pictures with."""
+    return next((part for part in (model, *model.children()) if isinstance(part, PictureReader)), None)
 
 
 def reader_in(model: Model) -> TextReader | None:

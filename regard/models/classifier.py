@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from regard.config import Rate
-from regard.models.base import LabellerConfig, Reader, ReaderConfig, TextLabeller, TextModelConfig
+from regard.models.base import InputReader, InputReaderConfig, LabellerConfig, TextLabeller, TextModelConfig
 from regard.models.recurrent_encoder import RecurrentEncoder
 from regard.nn.call.masks import Mask
 from regard.nn.dropout import Dropout
@@ -25,7 +25,7 @@ class Classifier(LabellerConfig, kind="classifier"):
     arXiv:1703.03130, with one hop.
     """
 
-    reader: ReaderConfig = RecurrentEncoder(vocabulary=10_000)
+    reader: InputReaderConfig = RecurrentEncoder(vocabulary=10_000)
     pool: PoolConfig = AttentionPooling()
     pooled_dropout: Rate = 0.0
 
@@ -39,7 +39,7 @@ class Classifier(LabellerConfig, kind="classifier"):
 class ClassifierModel(TextLabeller):
     """`forward` gives logits (B, labels)."""
 
-    reader: Reader
+    reader: InputReader
 
     def __init__(self, config: Classifier) -> None:
         super().__init__(config)

@@ -3,8 +3,20 @@
 from regard.sides.base import InputSide, Judgement, OutputSide, TextSide
 from regard.sides.label import Label
 from regard.sides.labels import Labels
+from regard.sides.picture import OnePicture
 from regard.sides.score import Score
 from regard.sides.text import OneText
 from regard.sides.two_texts import TwoTexts
 
-__all__ = ["InputSide", "Judgement", "Label", "Labels", "OneText", "OutputSide", "Score", "TextSide", "TwoTexts"]
+__all__ = [
+    "InputSide",
+    "Judgement",
+    "Label",
+    "Labels",
+    "OnePicture",
+    "OneText",
+    "OutputSide",
+    "Score",
+    "TextSide",
+    "TwoTexts",
+]

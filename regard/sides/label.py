@@ -83,19 +83,20 @@ def ranked(names: Sequence[str], probabilities: NDArray[Any]) -> dict[str, float
     return {names[i]: float(probabilities[i]) for i in np.argsort(-probabilities, kind="stable")}
 
 
-def find_labels(examples: Iterable[Any], several: str = "") -> set[str]:
+def find_labels(examples: Iterable[Any], several: str = "", called: str = "texts") -> set[str]:
     """The labels of a training set; one alone cannot be told from another. What looks like several labels in one cell
     is refused, where `several` advises what to do about it."""
     found = Counter(example.label for example in examples)
     if len(found) < 2:
-        only = f"all training texts have the label {next(iter(found))!r}" if found else "there are no training texts"
+        alike = f"all training {called} have the label {next(iter(found), None)!r}"
+        only = alike if found else f"there are no training {called}"
         raise DataError(f"{only}; a classifier takes at least two labels")
     if several and (cell := holds_several(found)):
         raise DataError(f"the label {cell!r} looks like several labels: {several}")
     if len(found) > LABELS_TO_DOUBT and 2 * len(found) > found.total():
         some = next(iter(found))[:MESSAGE_CHARACTERS]
         raise DataError(
-            f"{found.total():,} training texts have {len(found):,} labels, such as {some!r}: is the label another "
+            f"{found.total():,} training {called} have {len(found):,} labels, such as {some!r}: is the label another "
             "column? (--columns)"
         )
     return set(found)
@@ -115,8 +116,12 @@ def unknown_label(example: Any, label: str, names: Sequence[str], which: str) ->
     some = f"{', '.join(names[:LABELS_NAMED])}{', …' if len(names) > LABELS_NAMED else ''}"
     close = nearest(label, names) if len(names) <= LABELS_NAMED else f"(known: {some})"
     place = f"{example.where}: " if example.where else ""
-    text = shortened(getattr(example, "text", None) or example.first, MESSAGE_CHARACTERS)
-    return f"{place}the {which} text {text!r} has the label {label!r}, which no training text has: {close}"
+    if (picture := getattr(example, "picture", None)) is not None:
+        called, shown = "picture", picture.name
+    else:
+        called = "text"
+        shown = repr(shortened(getattr(example, "text", None) or example.first, MESSAGE_CHARACTERS))
+    return f"{place}the {which} {called} {shown} has the label {label!r}, which no training {called} has: {close}"
 
 
 def class_weights(given: Tensor, labels: int) -> Tensor:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "translate": "sentences into another language",
     "summarise": "texts in short",
-    "classify": "texts by their labels",
+    "classify": "texts or pictures by their labels",
     "pair": "pairs of texts by a label or a score",
     "tag": "a tag for every word",
     "answer": "spans of a text that answer questions",

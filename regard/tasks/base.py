@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 from torch import Tensor
 
-from regard.checkpoint import load_both
+from regard.checkpoint import load_whole
 from regard.config import Config, ConfigError, Part, Size, change, from_dict
 from regard.data.batches import Batches
 from regard.data.examples import Examples
@@ -23,7 +23,7 @@ from regard.data.progress import counting
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.fast import for_use
-from regard.models import Model, ModelConfig, TextReaderConfig
+from regard.models import Model, ModelConfig
 from regard.page.records import Section
 from regard.results import Measured, Scores
 from regard.runfolder import TOKENS, Run, RunError, load_tokenizer
@@ -55,11 +55,16 @@ class TaskConfig(Part, family="task"):
         """The task as a model can learn it: on no longer texts than it has places for, where the task drops them."""
         return self
 
-    def around(self, reader: TextReaderConfig) -> ModelConfig:
-        """The model that learns the task from what a trained reader makes of a text."""
+    @classmethod
+    def taking(cls, data: Mapping[str, Any]) -> type[TaskConfig]:
+        """The task of this kind that takes such data, by its fields that name examples."""
+        return cls
+
+    def around(self, reader: Any) -> ModelConfig:
+        """The model that learns the task from what a trained reader, of texts or of pictures, makes of them."""
         raise ConfigError(f"the task {self.kind!r} cannot begin from a model of kind {reader.kind!r}")
 
-    def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def beginning(self, reader: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Fields of the task and of the training that suit a model around a trained reader, unless told otherwise."""
         return {}, {}
 
@@ -77,13 +82,14 @@ class TaskConfig(Part, family="task"):
         raise TypeError(f"{type(self).__name__} is a family, not a task")
 
     def tool(self, model: Any, tokenizer: Tokenizer, run: Run) -> Any:
-        """What a person uses: a model with its tokenizer, and what else stands in the folder of the run."""
+        """What a person uses: a model with its tokenizer, which is None where it knows no texts, and what else stands
+        in the folder of the run."""
         raise TypeError(f"{type(self).__name__} is a family, not a task")
 
     def load(self, run: Run) -> Any:
         """The tool with the best weights of a run; it needs no training data."""
-        model, tokenizer = load_both(run)
-        return self.tool(for_use(model), tokenizer, run)
+        model, tokenizer = load_whole(run)
+        return self.tool(for_use(model), cast(Tokenizer, tokenizer), run)
 
     def evaluate(self, asked: Evaluation) -> Scores:
         """How good a run is on examples that it was not trained on."""
@@ -173,6 +179,7 @@ class Task(Generic[C]):
 
     tokenizer: Tokenizer
     store: Store
+    counted = "tokens"  # by which batches are measured, as people hear of it
 
     def __init__(self, config: C, folder: Path, say: Say) -> None:
         self.config, self.run, self.metrics = config, Run(folder), config.metrics

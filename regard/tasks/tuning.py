@@ -14,9 +14,9 @@ from regard.data.tokenizers import Tokenizer
 from regard.models import (
     Classifier,
     Encoder,
+    InputReaderConfig,
     ModelConfig,
     PictureReaderConfig,
-    ReaderConfig,
     Tagger,
     TextModelConfig,
     TextReaderConfig,
@@ -98,7 +98,7 @@ def tuning(model: TextModelConfig) -> dict[str, Any]:
     }
 
 
-def usual_pool(reader: ReaderConfig) -> PoolConfig:
+def usual_pool(reader: InputReaderConfig) -> PoolConfig:
     """The mean of the states of an encoder or a picture, which serves also where no pooled vector was trained; else
     attention."""
     return Mean() if isinstance(reader, Encoder | PictureReaderConfig) else AttentionPooling()
@@ -111,6 +111,6 @@ def pooling_the_start(model: ModelConfig, tokenizer: Tokenizer) -> ModelConfig:
     return model
 
 
-def usual_dropout(reader: ReaderConfig) -> float:
+def usual_dropout(reader: InputReaderConfig) -> float:
     """BERT's, or more for what is small and learns from nothing."""
     return 0.1 if isinstance(reader, Encoder | PictureReaderConfig) else 0.3

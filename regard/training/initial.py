@@ -13,7 +13,16 @@ import torch
 
 from regard.checkpoint import check_finite, check_together, read_tensors
 from regard.config import Config, ConfigError, Count, Positive, Within, from_dict
-from regard.models import Encoder, Model, ModelConfig, TextModelConfig, TextReader, TextReaderConfig, Writer
+from regard.models import (
+    Encoder,
+    InputReader,
+    InputReaderConfig,
+    Model,
+    ModelConfig,
+    PictureReaderConfig,
+    TextModelConfig,
+    Writer,
+)
 from regard.nn.lowrank import adapt
 from regard.runfolder import Run, RunError, load_tokenizer, read_json, read_text, write_text
 
@@ -63,32 +72,35 @@ class Initial(Config):
             )
 
 
-def text_model_of(run: Run) -> TextModelConfig:
-    """The config of what reads tokens in a run's model: itself, or the reader inside it."""
+def beginning_of(run: Run) -> TextModelConfig | PictureReaderConfig:
+    """The config of what reads tokens or pictures in a run's model: itself, or the reader inside it."""
     model = from_dict(ModelConfig, run.section("model"), "model")
-    text = model.text()
-    if text is None:
+    inside = getattr(model, "reader", model)
+    found = model.text() or (inside if isinstance(inside, PictureReaderConfig) else None)
+    if found is None:
         raise RunError(f"{run.path}: its model, of kind {model.kind!r}, reads no tokens, so nothing can begin from it")
-    return text
+    return found
 
 
-def reader_of(run: Run) -> TextReaderConfig:
+def reader_of(run: Run) -> InputReaderConfig:
     """The same as the reader of another model."""
-    text = text_model_of(run)
-    if not isinstance(text, TextReaderConfig):
+    found = beginning_of(run)
+    if not isinstance(found, InputReaderConfig):
         raise RunError(
-            f"{run.path}: its model, of kind {text.kind!r}, is no encoder, so only the task that it was trained for "
+            f"{run.path}: its model, of kind {found.kind!r}, is no encoder, so only the task that it was trained for "
             "can begin from it"
         )
-    return text.inside()
+    return found.inside()
 
 
 def take_tokenizer(initial: Initial, run: Run) -> None:
-    """What the weights know are the pieces of that run: the new one must cut texts alike."""
-    if run.tokenizer_path.exists():
-        return
+    """What the weights know are the pieces of that run: the new one must cut texts alike. Readers of pictures have
+    none."""
     source = Run(initial.run)
-    check_together(source, load_tokenizer(source), text_model_of(source))
+    text = beginning_of(source)
+    if run.tokenizer_path.exists() or not isinstance(text, TextModelConfig):
+        return
+    check_together(source, load_tokenizer(source), text)
     write_text(run.tokenizer_path, read_text(source.tokenizer_path))
 
 
@@ -198,9 +210,9 @@ def parted(group: dict[str, Any], shares: Mapping[int, float]) -> list[dict[str,
 
 def reader_in(model: Model, initial: Initial) -> Model:
     """What begins from the run: the model itself, or the reader that it is built around."""
-    if isinstance(model, TextReader | Writer):
+    if isinstance(model, InputReader | Writer):
         return model
-    reader = next((part for part in model.children() if isinstance(part, TextReader)), None)
+    reader = next((part for part in model.children() if isinstance(part, InputReader)), None)
     if reader is None:
         raise RunError(f"a model of kind {model.config.kind!r} has no reader that could begin from {initial.run}")
     return reader

@@ -23,12 +23,12 @@ from regard.config import (
 )
 from regard.data.catalogue import data_set, data_sets
 from regard.errors import reading
-from regard.models import ModelConfig, TextModelConfig, TextReaderConfig, WriterConfig
+from regard.models import InputReaderConfig, ModelConfig, TextModelConfig, WriterConfig
 from regard.runfolder import Run
 from regard.tasks import OBJECTIVES
 from regard.tasks.base import TaskConfig
 from regard.tasks.tuning import tuning
-from regard.training.initial import Initial, reader_of, text_model_of
+from regard.training.initial import Initial, beginning_of, reader_of
 from regard.training.optimisers import MuonAndAdamW
 from regard.training.records import validated
 from regard.training.schedules import StableDecay
@@ -57,7 +57,8 @@ def make_recipe(
     """
     given = read_file(file) if file is not None else {}
     fields = {"kind": task, **given.pop("task", {})}
-    kind = task_of(fields["kind"])
+    kind = task_of(fields["kind"]).taking({**fields, **data})
+    fields["kind"] = kind.kind
     if data and not kind.needed:
         raise ConfigError(f"the task {kind.kind!r} makes its own examples: leave {' and '.join(data)} out")
     fields |= {part: where for part, where in data.items() if part in kind.needed or is_there(kind, part, where)}
@@ -118,7 +119,7 @@ def check_kept(before: Recipe, after: Recipe, run: str) -> None:
 def begun_from(run: Run, fields: dict[str, Any]) -> tuple[ModelConfig, dict[str, Any], Mapping[str, Any]]:
     """The model that learns a task from what a run knows, and the fields of the task and of the training that suit it:
     one that writes goes on as it is, another is what the task's own model is built around."""
-    task, source = from_dict(TaskConfig, fields, "task"), text_model_of(run)
+    task, source = from_dict(TaskConfig, fields, "task"), beginning_of(run)
     if isinstance(source, WriterConfig) and learns(task, source):
         return source, {**task.following(run), **fields}, tuning(source)
     reader = reader_of(run)
@@ -131,7 +132,7 @@ def for_task(model: ModelConfig, fields: dict[str, Any]) -> tuple[ModelConfig, d
     """A preset as a task learns with it, and the fields of the task that suit it: one that only reads, such as BERT, is
     what the task's own model is built around, and learns from nothing."""
     task = from_dict(TaskConfig, fields, "task")
-    if not isinstance(model, TextReaderConfig) or learns(task, model):
+    if not isinstance(model, InputReaderConfig) or learns(task, model):
         return model, fields
     if type(task).around is TaskConfig.around:
         task.check_model(model)  # which says why it cannot learn this

@@ -109,6 +109,11 @@ def told(record: Record) -> str:
     return f"step {record['step']:,}  validation  {metrics}"
 
 
+def counted(record: Record) -> str:
+    """What the speed of a step counts: tokens, unless it says otherwise."""
+    return str(record.get("counted", "tokens"))
+
+
 def becoming(sample: Record) -> str:
     """What a model makes of a sample by now."""
     return f"{sample['source']}  →  {sample['output']}"
@@ -130,7 +135,7 @@ class PlainLines:
             left = duration((total - record["step"]) * record["seconds_per_step"])
             self._say(
                 f"step {record['step']:,}/{total:,}  loss {record['loss']:.3f}  "
-                f"{record['tokens_per_second']:,.0f} tokens/s  {left} left"
+                f"{record['tokens_per_second']:,.0f} {counted(record)}/s  {left} left"
             )
         else:
             self._say(told(record))
@@ -156,7 +161,7 @@ class Bar:
         columns = (
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("loss {task.fields[loss]}  {task.fields[speed]} tokens/s"),
+            TextColumn("loss {task.fields[loss]}  {task.fields[speed]}"),
             TimeRemainingColumn(),
         )
         self.progress = Progress(*columns)
@@ -167,7 +172,7 @@ class Bar:
 
     def __call__(self, record: Record) -> None:
         if record["event"] == "step":
-            speed = f"{record['tokens_per_second']:,.0f}"
+            speed = f"{record['tokens_per_second']:,.0f} {counted(record)}/s"
             done = {"completed": record["step"], "total": record.get("planned", self.progress.tasks[0].total)}
             self.progress.update(self.task, **done, loss=f"{record['loss']:.3f}", speed=speed)
         else:

@@ -9,7 +9,7 @@ from regard.page.html import page
 from regard.page.records import Card, Cards, Code, Element, Folded, LineChart, Numbers, Section, Series, Table
 from regard.runfolder import Run, read_text, write_text
 from regard.tasks import OBJECTIVES
-from regard.training.records import Record, duration, figure, kept, read_records
+from regard.training.records import Record, counted, duration, figure, kept, read_records
 
 REPORT = "report.html"  # in the run folder
 APART = 4  # times the height of another: then two curves do not share a picture
@@ -40,7 +40,7 @@ def summary(records: Sequence[Record], validations: Sequence[Record]) -> list[El
     values["training time"] = duration(last["seconds"])
     if steps:
         speeds = sorted(record["tokens_per_second"] for record in steps)
-        values["tokens a second"] = f"{speeds[len(speeds) // 2]:,.0f}"
+        values[f"{counted(steps[0])} a second"] = f"{speeds[len(speeds) // 2]:,.0f}"
     return [Numbers(values)]
 
 
@@ -54,7 +54,8 @@ def curves(records: Sequence[Record], validations: Sequence[Record]) -> Cards:
     scores = [
         Series.through(name, ((record["step"], record["metrics"][name]) for record in validations)) for name in names
     ]
-    speed = Series.through("tokens a second", ((record["step"], record["tokens_per_second"]) for record in steps))
+    called = counted(steps[0]) if steps else "tokens"
+    speed = Series.through(f"{called} a second", ((record["step"], record["tokens_per_second"]) for record in steps))
     return Cards(
         [
             Card(
@@ -62,7 +63,7 @@ def curves(records: Sequence[Record], validations: Sequence[Record]) -> Cards:
                 LineChart(losses, "step", "loss by step"),
             ),
             *(Card(told(group), LineChart(group, "step", "scores by step")) for group in alike(scores)),
-            Card("Speed", LineChart([speed], "step", "tokens a second by step")),
+            Card("Speed", LineChart([speed], "step", f"{called} a second by step")),
         ]
     )
 

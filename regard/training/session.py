@@ -169,7 +169,8 @@ def _train_in(place: Place, run: Run, recipe: Recipe, resume: int | None) -> Pro
     if resume is not None:
         trainer.resume(resume)  # before anything of the run is touched: it may be refused
     batches = trainer.batches
-    _say(f"{len(batches):,} training examples; {batches.padding():.1%} of the tokens in their batches are padding")
+    padding = f"; {share:.1%} of the tokens in their batches are padding" if (share := batches.padding()) else ""
+    _say(f"{len(batches):,} training examples{padding}")
     if isinstance(trainer.autocast, torch.autocast):
         _say("matrix products are in bf16 (otherwise: --precision fp32)")
     if strategy.about:

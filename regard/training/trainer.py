@@ -56,6 +56,7 @@ class Trainer(Loop):
                 "loss": mean(latest.losses),
                 "rate": self.optimisers[-1].param_groups[0]["lr"],
                 "tokens_per_second": sum(count for _, count in latest.losses) / max(latest.seconds, 1e-9),
+                **({} if self.task.counted == "tokens" else {"counted": self.task.counted}),
                 "seconds_per_step": latest.seconds / len(latest.losses),
                 "seconds": progress.seconds,
             }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from regard.models import PictureEncoder
+from regard.models import Classifier, PictureEncoder
 from regard.nn.attention import MultiHead
 from regard.nn.backbones import ConvolutionalTokens, InvertedResidualNet, Patches, ResidualNet
 from regard.nn.feedforward import MLP
 from regard.nn.init import Normal
 from regard.nn.norms import LayerNorm
+from regard.nn.pooling import AttentionPooling
 from regard.nn.positions import LearnedGrid
 from regard.nn.residual import PreNorm
 from regard.nn.stacks import Block, Stack
@@ -56,6 +57,17 @@ def convolutional(layers: int, width: int, heads: int, ratio: int, convolutions:
 
 
 PRESETS = (
+    Preset(
+        "picture-classifier",
+        Classifier(
+            reader=convolutional(4, 128, 4, 2, 2, 32),
+            pool=AttentionPooling(),
+            init=Normal(std=0.02, truncated=True),
+            pooled_dropout=0.1,
+        ),
+        CCT,
+        note="small, for small pictures and little data; `--side` takes others",
+    ),
     Preset("vit-tiny", vit(12, 192, 3, 16), DEIT, note=WITHOUT_HEAD),
     Preset("vit-small", vit(12, 384, 6, 16), DEIT, published=22_000_000, note=WITHOUT_HEAD),
     Preset("vit-base", vit(12, 768, 12, 16), VIT, published=86_000_000, note=WITHOUT_HEAD),

@@ -16,11 +16,12 @@ import regard
 from regard.config import ConfigError, change
 from regard.errors import Error
 from regard.interop.rules import fused
-from regard.models import PictureEncoder
+from regard.models import Classifier, PictureEncoder
 from regard.nn.attention import MultiHead
 from regard.nn.backbones import ConvolutionalTokens, GridAttention, InvertedResidualNet, Patches, ResidualNet
 from regard.nn.feedforward import MLP
 from regard.nn.norms import LayerNorm
+from regard.nn.pooling import AttentionPooling
 from regard.nn.positions import LearnedGrid, SinusoidalGrid, sinusoids
 from regard.nn.residual import PreNorm
 from regard.nn.stacks import Block, Stack
@@ -251,3 +252,17 @@ def test_a_picture_preset_is_exported_for_any_batch(name: str) -> None:
     program = torch.export.export(model, (pictures(model, 2),), dynamic_shapes=({0: batch},))
     given = pictures(model, 5)
     torch.testing.assert_close(program.module()(given), model(given), rtol=1e-4, atol=1e-4)
+
+
+def test_a_classifier_stands_on_any_reader_of_pictures() -> None:
+    """What it costs is what PyTorch counts; a picture alone is judged as in its batch; its pool can be watched."""
+    for reader in PICTURES.values():
+        model = built(Classifier(reader=reader, pool=AttentionPooling(), labels=3))
+        shown = pictures(model.reader, 3)
+        with regard.watch(model) as seen, torch.no_grad():
+            logits = model(shown)
+        torch.testing.assert_close(logits[1:2], model(shown[1:2]), rtol=1e-4, atol=1e-5)
+        assert seen["pool.0.words"][0].shape[-1] == model.reader.states
+        with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+            model(*model.example(2, 1))
+        assert 2 * regard.describe(model, batch=2).multiply_adds == counter.get_total_flops()

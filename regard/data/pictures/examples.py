@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from regard.errors import DataError
 
 if TYPE_CHECKING:
     from regard.data.pictures.reading import Pixels
@@ -48,6 +50,24 @@ class MadePicture:
 
     def pixels(self, least: int | None = None) -> Pixels:
         return self.make()
+
+
+def as_picture(value: Any, number: int = 1) -> Picture:
+    """What a caller calls a picture: a file, pixels (H, W, 3), or one already; `number` counts it in messages."""
+    if isinstance(value, str | Path):
+        return PictureFile(Path(value))
+    if hasattr(value, "pixels"):
+        found: Picture = value
+        return found
+    import numpy as np
+
+    pixels = np.asarray(value)
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
+        raise DataError(
+            f"picture {number} is {type(value).__name__} of {pixels.shape} {pixels.dtype}; it takes a file, or pixels "
+            "(height, width, 3) in whole numbers from 0 to 255 (uint8)"
+        )
+    return MadePicture(f"picture {number}", lambda: pixels)
 
 
 @dataclass(frozen=True)

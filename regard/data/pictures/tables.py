@@ -6,13 +6,15 @@ or `photos` in it. Several lines may speak of one picture: its captions, its box
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from regard.data.files import TableFile, check_found, column_of, text_of
+from regard.data.files import TableFile, check_found, column_of, lines, text_of
 from regard.data.forms import Line
 from regard.data.pictures.examples import (
     AskedPicture,
@@ -29,6 +31,9 @@ BESIDE = ("images", "pictures", "photos")
 PICTURE_NAMES = ("picture", "image", "path", "file", "filename", "file_name")  # what their column may be called
 
 SIDES = (("x0", "y0", "x1", "y1"), ("xmin", "ymin", "xmax", "ymax"), ("left", "top", "right", "bottom"))  # of a box
+
+CELLS = re.compile(r'[\t,"]')  # what stands around cells, in any form of table
+LINES_SEEN = 2  # of a table: its first may be a header
 
 E = TypeVar("E")
 
@@ -53,7 +58,7 @@ class PictureTable(TableFile[E], Generic[E]):
         name = text_of(line, self.columns[0], where).strip()
         if not name:
             return None
-        path = found(name, self.path.parent)
+        path = place_of(name, self.path.parent)
         if path is not None:
             return PictureFile(path)
         if self.missing is None:
@@ -62,7 +67,7 @@ class PictureTable(TableFile[E], Generic[E]):
         return None
 
 
-def found(name: str, folder: Path) -> Path | None:
+def place_of(name: str, folder: Path) -> Path | None:
     """The picture of a table in this folder."""
     path = Path(name)
     places = [path] if path.is_absolute() else [folder / path, *(folder / beside / path for beside in BESIDE)]
@@ -121,9 +126,9 @@ class CaptionTable(PictureTable[CaptionedPicture]):
         return CaptionedPicture(picture, said, where) if picture is not None and said else None
 
     def __iter__(self) -> Iterator[CaptionedPicture]:
-        for picture, lines in grouped(super().__iter__()):
-            captions = tuple(caption for line in lines for caption in line.captions)
-            yield CaptionedPicture(picture, captions, lines[0].where)
+        for picture, found in grouped(super().__iter__()):
+            captions = tuple(caption for line in found for caption in line.captions)
+            yield CaptionedPicture(picture, captions, found[0].where)
 
 
 class BoxTable(PictureTable[BoxedPicture]):
@@ -144,8 +149,8 @@ class BoxTable(PictureTable[BoxedPicture]):
         return BoxedPicture(picture, ((name, checked((left, top, right, bottom), where)),), where)
 
     def __iter__(self) -> Iterator[BoxedPicture]:
-        for picture, lines in grouped(super().__iter__()):
-            yield BoxedPicture(picture, tuple(box for line in lines for box in line.boxes), lines[0].where)
+        for picture, found in grouped(super().__iter__()):
+            yield BoxedPicture(picture, tuple(box for line in found for box in line.boxes), found[0].where)
 
 
 def grouped(examples: Iterable[Any]) -> Iterator[tuple[PictureFile, list[Any]]]:
@@ -219,3 +224,9 @@ def holds_picture_folders(path: Path) -> bool:
     return path.is_dir() and any(
         is_picture_file(file.name) for folder in folders_in(path) for file in files_in(folder)[:1]
     )
+
+
+def names_pictures(path: Path) -> bool:
+    """Whether the first lines of a table have a cell that names a picture file."""
+    beginning = itertools.islice(lines(path), LINES_SEEN)
+    return any(is_picture_file(cell.strip()) for line in beginning for cell in CELLS.split(line))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from regard.config import ConfigError, Size
-from regard.data.examples import LabelledData
+from regard.data.examples import LabelledData, holds_pictures
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import LabellerConfig, ModelConfig, TextReaderConfig
 from regard.runfolder import read_labels
@@ -16,6 +16,7 @@ from regard.sides import Label, Labels, OneText, OutputSide
 from regard.sides.label import find_labels
 from regard.sides.labels import find_many
 from regard.sides.text import FRAME
+from regard.tasks.base import TaskConfig
 from regard.tasks.judging.judge import TextClassifier
 from regard.tasks.judging.reading import TextJudging
 from regard.tasks.tuning import check_length
@@ -49,9 +50,17 @@ class Classification(TextJudging, kind="classify"):
     framed: bool = False
     many: bool = False
 
+    @classmethod
+    def taking(cls, data: Mapping[str, Any]) -> type[TaskConfig]:
+        from regard.tasks.judging.picturing import PictureClassification
+
+        pictures = any(isinstance(where, Mapping) and holds_pictures(where) for where in data.values())
+        return PictureClassification if pictures else cls
+
     def check_model(self, model: ModelConfig) -> None:
-        if not isinstance(model, LabellerConfig):
-            raise ConfigError(f"model: one of kind {model.kind} gives a text no label; take one of kind classifier")
+        if not isinstance(model, LabellerConfig) or model.text() is None:
+            which = f"one of kind {model.kind}" if model.text() else "one that reads pictures"
+            raise ConfigError(f"model: {which} gives a text no label; take a classifier of texts")
         check_length(model, self.max_length, FRAME if self.framed else 0)
 
     def beginning(self, reader: TextReaderConfig) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

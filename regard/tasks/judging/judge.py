@@ -86,7 +86,31 @@ class Judge(Tool, Generic[V]):
         return Subject(self.model, self.tokenizer, labels=self.labels, most=self.source.longest, says=self.says)
 
 
-class TextClassifier(Judge[str]):
+class Labelling(Judge[V]):
+    """Gives labels to values as a caller has them."""
+
+    def given(self, values: Any) -> list[V]:
+        """A value alone, or each of several."""
+        raise TypeError(f"{type(self).__name__} does not say what it labels")
+
+    def several(self, values: Any) -> bool:
+        """Whether these are several values."""
+        return several(values)
+
+    def __call__(self, values: Any) -> Any:
+        """The likeliest label of a value, or of each; or their names, where a value may have several. An empty value
+        has none, and gets an empty one."""
+        every = self.results(self.given(values))
+        found = [one.found.get("labels", one.said) for one in every]
+        return found if self.several(values) else found[0]
+
+    def scores(self, values: Any) -> Any:
+        """The probability of each label, from the likeliest on; none of an empty value."""
+        found = [one.found["scores"] for one in self.results(self.given(values))]
+        return found if self.several(values) else found[0]
+
+
+class TextClassifier(Labelling[str]):
     """Classifies texts: `classifier("A text.")` is the name of its class, or the names of its labels, where a text may
     have several.
 
@@ -96,16 +120,8 @@ class TextClassifier(Judge[str]):
 
     source: OneText
 
-    def __call__(self, texts: str | Sequence[str]) -> Any:
-        """The likeliest label of a text, or of each; an empty text has none, and gets an empty one."""
-        every = self.results(one_or_several(texts))
-        found = [one.found.get("labels", one.said) for one in every]
-        return found if several(texts) else found[0]
-
-    def scores(self, texts: str | Sequence[str]) -> Any:
-        """The probability of each label, from the likeliest on; none of an empty text."""
-        found = [one.found["scores"] for one in self.results(one_or_several(texts))]
-        return found if several(texts) else found[0]
+    def given(self, values: Any) -> list[str]:
+        return one_or_several(values)
 
     def probabilities(self, texts: Sequence[str]) -> Verdicts:
         """(texts, labels)."""

@@ -17,7 +17,7 @@ from regard.data.batches import Batches
 from regard.data.examples import Examples
 from regard.data.pairs import say_skipped
 from regard.data.store import Store
-from regard.models import Classifier, ClassifierModel, Model, ModelConfig, ReaderConfig, TextLabeller
+from regard.models import Classifier, ClassifierModel, InputReaderConfig, Model, ModelConfig, TextLabeller
 from regard.page.records import Section
 from regard.results import Scores
 from regard.runfolder import LABELS, Scale, read_labels, write_labels
@@ -50,7 +50,7 @@ class Judging(TaskConfig):
     balanced: bool = False
     agreement: Weight = 0.0
 
-    def around(self, reader: ReaderConfig) -> ModelConfig:
+    def around(self, reader: InputReaderConfig) -> ModelConfig:
         dropout = usual_dropout(reader)
         return Classifier(reader=reader, pool=usual_pool(reader), pooled_dropout=dropout, init=reader.init)
 
@@ -136,7 +136,7 @@ class JudgingTask(Task[J]):
         return self.source.batch(rows, model)
 
     def loss(self, model: Model, indices: np.ndarray[Any, Any]) -> tuple[Tensor, int]:
-        """The mean over the examples, times their tokens: a long example counts as much as a short one, and the
+        """The mean over the examples, times what is counted: a long example weighs as much as a short one, and the
         trainer, which divides by tokens, still tells how many are read a second."""
         rows, agreement = self.rows(indices), self.config.agreement
         batch = self.learning(model, rows * 2 if agreement else rows)

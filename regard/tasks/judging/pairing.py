@@ -48,8 +48,9 @@ class Pairing(TextJudging, kind="pair"):
             raise ConfigError(f"max_length {self.max_length} holds no two texts; it takes at least {FRAME + 2} tokens")
 
     def check_model(self, model: ModelConfig) -> None:
-        if not isinstance(model, Classifier):
-            raise ConfigError(f"model: one of kind {model.kind} judges no pairs; take one of kind classifier")
+        if not isinstance(model, Classifier) or model.text() is None:
+            which = f"one of kind {model.kind}" if model.text() else "one that reads pictures"
+            raise ConfigError(f"model: {which} judges no pairs; take a classifier of texts")
         check_length(model, self.max_length)
 
     def learn_names(self, examples: Iterable[Any]) -> set[str] | Scale:

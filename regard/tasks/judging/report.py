@@ -10,6 +10,7 @@ import numpy as np
 from regard.metrics.labels import LabelScores, label_table
 from regard.metrics.many_labels import ManyLabelScores
 from regard.page.records import ConfusionMatrix, Section, Table
+from regard.sides import OneText
 from regard.sides.base import Verdicts, shortened
 from regard.tasks.judging.judge import Judge
 
@@ -42,7 +43,7 @@ def taken(scores: LabelScores) -> ConfusionMatrix:
 
 def mistakes(judge: Judge[Any], examples: Sequence[Any], verdicts: Verdicts) -> Table:
     """The worst; of a text alone with the words that the model attended to most."""
-    alone, rows = judge.source.columns == 1, []
+    alone, rows = isinstance(judge.source, OneText), []
     for i in judge.outcome.wrong(examples, verdicts)[:MISTAKES]:
         texts = judge.source.texts(judge.source.of(examples[i]))
         found = judge.outcome.result(verdicts[i], {})
