@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+
+from regard.checkpoint import weights_of, write_tensors
+from regard.config import to_dict
+from regard.models import Classifier
+from regard.nn.pooling import AttentionPooling
+from regard.runfolder import Run, write_labels
+from regard.tasks.judging.picturing import PictureClassification
+from regard.zoo import get
+from tests.helpers import randomise
 
 SIDE = 16
 COLOURS = {"blue": (40, 60, 200), "green": (40, 170, 60), "red": (210, 50, 40)}
@@ -27,4 +37,19 @@ def write_paintings(folder: Path, count: int, seed: int = 0) -> Path:
         for number in range(count):
             pixels = painting(colour, seed + number, SIDE + number % 3, SIDE + number % 2)
             Image.fromarray(pixels).save(folder / colour / f"{number}.png")
+    return folder
+
+
+def write_painted(folder: Path, side: int = SIDE) -> Path:
+    """A run that nobody trained: a small ViT with a class token, over cells of 4 pixels."""
+    sizes = {"layers": 2, "width": 16, "heads": 2, "hidden": 32, "rows": side // 4, "columns": side // 4}
+    reader = get("vit-tiny", side=side, size=4, **sizes)
+    config = Classifier(reader=reader, pool=AttentionPooling(), labels=len(COLOURS))
+    torch.manual_seed(7)
+    model = config.build()
+    randomise(model)
+    run, task = Run(folder), PictureClassification(side=side)
+    run.write_config({"task": to_dict(task), "model": to_dict(config)})
+    write_labels(folder, COLOURS)
+    write_tensors(run.weights_path, weights_of(model))
     return folder

@@ -6,11 +6,14 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import add_verb, positive
 from regard.cli.progress import say
 from regard.errors import Error
+
+if TYPE_CHECKING:
+    from regard.look import Look
 
 MESSAGE_CHARACTERS = 240  # letters of a text in a message
 
@@ -32,15 +35,21 @@ def add(verbs: Any) -> None:
         '  regard look runs/demo "The black cat sleeps." --json | python -m json.tool\n'
         '  regard look runs/mrpc "He bought the firm." "The firm was bought by him."\n'
         '  regard look runs/bert "The cat [MASK] on the mat."\n'
-        '  regard look runs/bert "The cat sat on the mat." --mask cat --mask sat\n',
+        '  regard look runs/bert "The cat sat on the mat." --mask cat --mask sat\n'
+        "  regard look runs/photos holiday.jpg --gif looks.gif\n",
     )
     verb.add_argument("run", metavar="RUN", help="a run folder")
-    verb.add_argument("text", metavar="TEXT", help="what the model reads")
+    verb.add_argument("text", metavar="TEXT", help="what the model reads: a text, or the file of a picture")
     verb.add_argument(
         "other", metavar="TEXT", nargs="?", help="the other text of a pair, or the translation to look at"
     )
     verb.add_argument("--out", metavar="FILE", type=Path, help="where the page is written (default page.html)")
-    verb.add_argument("--png", metavar="FILE", type=Path, help="one map as a picture (needs matplotlib)")
+    verb.add_argument(
+        "--png", metavar="FILE", type=Path, help="one map (needs matplotlib), or a picture's strip, as PNG"
+    )
+    verb.add_argument("--svg", metavar="FILE", type=Path, help="of a picture: where it is looked at, as a strip")
+    verb.add_argument("--gif", metavar="FILE", type=Path, help="of a picture: the same as an animation")
+    verb.add_argument("--cells", action="store_true", help="of a picture: shade it cell by cell, not smoothly")
     verb.add_argument("--json", action="store_true", help="everything that was seen, on standard output")
     verb.add_argument("--layer", metavar="NAME", help="the map of --png: decoder.2.cross, … (default: the alignment)")
     verb.add_argument("--head", metavar="N", type=int, help="its head, from 0 (default: the mean)")
@@ -105,14 +114,32 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     if options.json:
         json.dump(seen.to_dict(), sys.stdout, ensure_ascii=False)
         print()
-    if options.png is not None:
+    if seen.grid is not None or options.svg or options.gif:
+        write_pictures(seen, options)
+    elif options.png is not None:
         with replacing(options.png) as beside:
             write_png(seen, beside, options.layer, options.head, options.words)
         print(options.png)
-    if options.out is not None or not (options.json or options.png):
+    if options.out is not None or not (options.json or options.png or options.svg or options.gif):
         out = options.out or Path("page.html")
         write_text(out, page(seen))
         print(out)
+
+
+def write_pictures(seen: Look, options: argparse.Namespace) -> None:
+    """A picture and where it is looked at, in each form that is asked for."""
+    from regard.look.drawing import frames, svg, write_animation, write_strip
+    from regard.runfolder import replacing, write_text
+
+    every = frames(seen, options.layer, options.head)
+    for path, write in ((options.png, write_strip), (options.gif, write_animation)):
+        if path is not None:
+            with replacing(path) as beside:
+                write(seen, beside, every, not options.cells)
+            print(path)
+    if options.svg is not None:
+        write_text(options.svg, svg(seen, every, not options.cells))
+        print(options.svg)
 
 
 def places(word: str, words: list[str]) -> list[int]:

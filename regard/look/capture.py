@@ -6,6 +6,7 @@ import fnmatch
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,7 +40,7 @@ NOTES = ("*coder.input", "*coder.*.stream", "*coder.*.centres")
 @torch.no_grad()
 def look(
     subject: Subject,
-    text: str,
+    text: Any,
     target: str | None = None,
     *,
     second: str | None = None,
@@ -50,7 +51,7 @@ def look(
     beam: int = BEAM,
     gold: Sequence[tuple[int, int]] | None = None,
 ) -> Look:
-    """See what a model attends to and expects on one input.
+    """See what a model attends to and expects on one input: a text, or a picture where it reads pictures.
 
     A translation is written by the model unless a `target` is given. `second` is the other text of a pair, where the
     model reads two as one. A model that finds masked words is shown at each [MASK] of the text, and at the words of
@@ -60,7 +61,11 @@ def look(
     then says what they change. `layers` narrows the maps by name, with * as a wildcard; `best` is how many alternatives
     each place gets; `gold` are the links (source word, target word) that are known to be right.
     """
-    for name, given in (("the text", text), ("the target", target), ("the second text", second)):
+    for name, given in (
+        ("the text", text if subject.pictures is None else ""),
+        ("the target", target),
+        ("the second text", second),
+    ):
         if given is not None or name == "the text":
             checked_text(given, name)
     heads = chosen_heads(subject, without)

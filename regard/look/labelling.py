@@ -5,13 +5,15 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import torch
 
 from regard.data.sentences import sentence_spans
 from regard.look.parts import Array, Changes, Layer, PairScore, Side, Verdict, fitted, plain
-from regard.look.records import POOLED_SENTENCES, POOLED_WORDS, SHARES, Look
+from regard.look.picturing import as_inputs, read_picture
+from regard.look.records import PICTURE, POOLED_SENTENCES, POOLED_WORDS, SHARES, Look
 from regard.look.rollout import all_blocks, rollouts
 from regard.look.slots import with_slots
 from regard.look.subject import MAX_LOOKED_TOKENS, Subject
@@ -23,14 +25,21 @@ from regard.nn.pooling import Pool
 
 @torch.no_grad()
 def look_at_labels(
-    subject: Subject, text: str, second: str | None, heads: Mapping[str, set[int]], layers: Sequence[str] = ()
+    subject: Subject, given: Any, second: str | None, heads: Mapping[str, set[int]], layers: Sequence[str] = ()
 ) -> Look:
-    """`heads` are silent, by layer; the look then says what they change. `layers` narrows the maps by name."""
-    side, sentences, unread = read(subject, text, second)
+    """What is said of a text, a pair or a picture. `heads` are silent, by layer; the look then says what they change.
+    `layers` narrows the maps by name."""
+    sentences: list[str] = []
+    name, grid, unread = subject.reading_side, None, ""
+    if subject.pictures is None:
+        side, sentences, unread = read(subject, given, second)
+        inputs = as_inputs(subject, side)
+    else:
+        side, grid, pixels, inputs = read_picture(subject, given)
     with silenced(subject.model, heads) if heads else nullcontext():
-        seen, said, verdicts, score = judge(subject, side, layers)
+        seen, said, verdicts, score = judge(subject, inputs, layers)
     number = subject.labels.index(said) if said in subject.labels else 0
-    sides = {"text": side, "label": Side(said, [said], [number], [said], [0])}
+    sides = {name: side, "label": Side(said, [said], [number], [said], [0])}
     hierarchical = SENTENCES in subject.model.attention_names()
     if hierarchical:
         numbers = list(range(len(sentences)))
@@ -42,23 +51,28 @@ def look_at_labels(
     named, slots = with_slots(subject.model, named, arrays)
     sides |= slots
     described = [fitted(layer, arrays[layer.name], sides) for layer in named]
-    look = Look(subject.family, sides, described, verdicts=verdicts, score=score, unread=unread, arrays=arrays)
-    look.start = None if hierarchical else subject.start_of(side)
+    look = Look(
+        subject.family, sides, described, verdicts=verdicts, score=score, unread=unread, grid=grid, arrays=arrays
+    )
+    look.start = None if hierarchical or grid is not None else subject.start_of(side)
     share_out(subject, look)
+    if grid is not None:
+        arrays[PICTURE] = pixels
     look.without = [f"{name}.{head}" for name, some in heads.items() for head in sorted(some)]
     if heads:
-        _, before, others, _ = judge(subject, side, layers[:1])
+        _, before, others, _ = judge(subject, inputs, layers[:1])
         look.changes = changed(said, verdicts, before, others)
     return look
 
 
-def judge(subject: Subject, side: Side, layers: Sequence[str]) -> tuple[Seen, str, list[Verdict], PairScore | None]:
+def judge(
+    subject: Subject, inputs: tuple[Any, ...], layers: Sequence[str]
+) -> tuple[Seen, str, list[Verdict], PairScore | None]:
     """What was seen, what the model says in words, and the labels from the likeliest on, or a score."""
     names = subject.model.attention_names()
     wanted = [pattern for pattern in layers if fnmatch.filter(names, pattern)]
-    tokens, segments = torch.tensor([side.ids], device=subject.device), subject.segments(side)
     with watch(subject.model, *wanted) as seen:
-        logits = subject.model(tokens, None, segments)[0] if segments is not None else subject.model(tokens)[0]
+        logits = subject.model(*inputs)[0]
     if subject.says is not None:
         return seen, *subject.says(logits.float()), None
     if subject.scale is not None:
@@ -84,12 +98,13 @@ def share_out(subject: Subject, look: Look) -> None:
     arrays, rolled = look.arrays, None
     inner = [layer for layer in look.layers if layer.stack != "pool"]
     whole = {layer.name for layer in look.layers} == set(subject.model.attention_names())
-    if inner and whole and subject.encoder is not None and all_blocks(subject):
+    followed = subject.encoder is not None or look.grid is not None
+    if inner and whole and followed and all_blocks(subject):
         look.rollout, maps = rollouts(inner, arrays)
         arrays.update(maps)
         rolled = maps[look.rollout[0].name][0] if look.rollout else None  # (T, T)
     pooled = pooled_shares(subject, look)
-    if pooled is None or len(pooled) != len(look.sides["text"].ids) or (rolled is None and POOLED_WORDS not in arrays):
+    if pooled is None or len(pooled) != len(look.written.ids) or (rolled is None and POOLED_WORDS not in arrays):
         return
     arrays[SHARES] = (pooled if rolled is None else pooled @ rolled).reshape(1, 1, -1)
     look.shares = "attention" if rolled is None else "rollout"
@@ -103,14 +118,14 @@ def pooled_shares(subject: Subject, look: Look) -> Array | None:
             weights = look.arrays[POOLED_SENTENCES][0] @ weights
         return np.asarray(weights.reshape(-1), dtype=np.float32)
     pool = getattr(subject.model, "pool", None)
-    shares = pool.shares(len(look.sides["text"].ids)) if isinstance(pool, Pool) else None
+    shares = pool.shares(len(look.written.ids)) if isinstance(pool, Pool) else None
     return None if shares is None else np.array(shares, dtype=np.float32)
 
 
 def described_layer(subject: Subject, name: str, heads: int) -> Layer:
     """The rows of a pooling layer are sentences or the label; those of other layers are words."""
     stack, index, role = name.split(".")
-    rows, columns = "text", "text"
+    rows = columns = subject.reading_side
     if name == SENTENCES:
         rows, columns = "label", "sentences"
     elif stack == "pool":

@@ -73,6 +73,17 @@ def fitted(layer: Layer, weights: Array, sides: dict[str, Side]) -> Layer:
 
 
 @dataclass(frozen=True)
+class Grid:
+    """Where the tokens of a picture's side lie: behind `own` tokens of the model, cells row by row. The array of the
+    side's name is the picture itself (H, W, 3), from 0 to 255."""
+
+    side: str
+    rows: int
+    columns: int
+    own: int
+
+
+@dataclass(frozen=True)
 class Window:
     """Where a layer of local attention may look: at columns at most `reach` tokens from the centre of a row, which
     counts from 0 and may stand between two. arXiv:1508.04025"""

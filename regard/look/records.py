@@ -23,6 +23,7 @@ from regard.look.parts import (
     Alignment,
     Array,
     Changes,
+    Grid,
     Layer,
     Lens,
     Logits,
@@ -42,6 +43,7 @@ R = TypeVar("R", bound="Record")
 VERSION = 1  # of the records; raised when older readers could misread them
 MEDIA_TYPE = "application/vnd.regard.look"
 POOLED_WORDS, POOLED_SENTENCES = "pool.0.words", "pool.1.sentences"  # what becomes the vector of a text
+PICTURE = "picture"  # the side of a picture, and the array of its pixels
 SHARES = "shares"  # the array of what each token counts in that vector
 MARKS = ".,;:!?…\"'“”‘’«»()[]"
 
@@ -131,7 +133,7 @@ class Look(Record):
     "attention" or by "rollout". Of a model that finds masked words: its `masks`, whose words stand among the
     predictions; None of any other. Of one that says something of single tokens, their tags or which are the answer:
     its `marks`; None of any other. Of an encoder: `start`, the place of the token in front of the text, [CLS], which
-    stands for all of it.
+    stands for all of it. Of a picture: the `grid` of its cells.
     """
 
     family: str
@@ -154,6 +156,7 @@ class Look(Record):
     backward: list[Prediction] = field(default_factory=list)
     windows: dict[str, Window] = field(default_factory=dict)
     writes: str | None = None
+    grid: Grid | None = None
 
     @property
     def judged(self) -> list[Prediction]:
@@ -163,7 +166,7 @@ class Look(Record):
     @property
     def written(self) -> Side:
         """The side that the model writes, or its only one."""
-        return self.sides["target"] if "target" in self.sides else self.sides["text"]
+        return next(self.sides[name] for name in ("target", "text", PICTURE) if name in self.sides)
 
     def map(self, name: str, head: int | None = None, words: bool = False) -> Map:
         """The weights of one head, or the mean of the heads; merged to words if asked."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from regard.checkpoint import load_both
 from regard.config import from_dict, nearest
@@ -29,6 +31,7 @@ from regard.models import (
     TextWriter,
     TokenLabeller,
     encoder_in,
+    picture_reader_in,
     reader_in,
 )
 from regard.models.encoder import own_segments
@@ -45,7 +48,8 @@ class Subject:
     `most` is how many tokens the task lets it read, `whole` whether between start and end or sentence by sentence;
     `task` is what it was trained for, which says how many texts it reads at once. `says` makes of the numbers (W,) that
     a labeller gives what they say in words, and the labels with their probabilities, where there are any; without it
-    they are labels of which one is right, or a score."""
+    they are labels of which one is right, or a score. `pictures` makes of a picture its name, its pixels (H, W, 3) as
+    the model sees them, and what the model is called with."""
 
     model: Model
     tokenizer: Tokenizer
@@ -57,6 +61,7 @@ class Subject:
     scale: Scale | None = None
     task: str | None = None
     says: Callable[[torch.Tensor], tuple[str, list[Verdict]]] | None = None
+    pictures: Callable[[Any], tuple[str, NDArray[np.uint8], tuple[Any, ...]]] | None = None
 
     @property
     def family(self) -> str:
@@ -105,7 +110,12 @@ class Subject:
     @property
     def body(self) -> Model:
         """The module that holds the stacks: the reader where that is shown, else the model."""
-        return self.reader or self.model
+        return self.reader or picture_reader_in(self.model) or self.model
+
+    @property
+    def reading_side(self) -> str:
+        """What a model that judges reads."""
+        return "text" if self.pictures is None else "picture"
 
     @property
     def segmented(self) -> bool:
@@ -136,8 +146,8 @@ class Subject:
             return {"source": "encoder", "target": "decoder"}
         if isinstance(self.model, TextWriter):
             return {"text": "decoder"}
-        if self.reader is not None:
-            return {"text": "encoder"}
+        if self.reader is not None or picture_reader_in(self.model) is not None:
+            return {self.reading_side: "encoder"}
         raise Error(f"a model of kind {self.model.config.kind!r} without an encoder cannot be looked at yet")
 
     def start_of(self, side: Side) -> int | None:

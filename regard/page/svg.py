@@ -1,8 +1,11 @@
-"""Drawings as SVG text: a matrix of weights between words, and a text as it is read."""
+"""Drawings as SVG text: a matrix of weights between words, a text as it is read, a strip of pictures."""
 
 from __future__ import annotations
 
+import base64
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from regard.page.records import ReadingSteps, WordMatrix
@@ -79,3 +82,31 @@ def reading_steps(steps: ReadingSteps) -> str:
                 f"<title>{told}</title></g>"
             )
     return drawing(lefts[-1] + 4, len(words) * line + 8, "".join(parts), steps.label)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A PNG with its size and what stands below it."""
+
+    label: str
+    png: bytes
+    width: int
+    height: int
+
+
+def picture_strip(pictures: Sequence[Labelled], across: int) -> str:
+    """Pictures of one size side by side, in rows of so many, as a file of its own."""
+    gap, below = 6, 22
+    width, height = pictures[0].width + gap, pictures[0].height + below
+    parts = []
+    for number, one in enumerate(pictures):
+        x, y = number % across * width, number // across * height
+        data = base64.b64encode(one.png).decode()
+        parts.append(
+            f'<image x="{x}" y="{y}" width="{one.width}" height="{one.height}" href="data:image/png;base64,{data}"/>'
+            f'<text x="{x + one.width / 2}" y="{y + one.height + 16}" text-anchor="middle" font-family="sans-serif" '
+            f'font-size="14">{escape(one.label)}</text>'
+        )
+    size = min(len(pictures), across) * width - gap, math.ceil(len(pictures) / across) * height
+    whole = drawing(*size, "".join(parts), pictures[0].label)
+    return whole.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)

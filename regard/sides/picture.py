@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.pictures.examples import Picture, PictureFile
+from regard.data.pictures.examples import Picture, PictureFile, as_picture
 from regard.data.pictures.prepare import as_batch
 from regard.data.pictures.reading import Pixels
 from regard.data.pictures.sizing import Fit, sized
@@ -59,6 +59,12 @@ class OnePicture(InputSide[Picture]):
 
     def batch(self, rows: Sequence[Any], model: Model) -> Batch:
         return self.seen(as_batch(rows, self.side), model)
+
+    def looked_at(self, given: Any, model: Model) -> tuple[str, Pixels, Batch]:
+        """The name of a picture, its pixels as the model sees them, and what the model is called with."""
+        picture = as_picture(given)
+        pixels = self.read(picture)
+        return picture.name, pixels, self.seen(pixels[None].copy(), model)
 
     def seen(self, pixels: Pixels, model: Model) -> Batch:
         """(B, side, side, 3) as the reader of a model takes them."""

@@ -17,11 +17,12 @@ export function judges({ sides }) {
 }
 
 // `scale` of scaleOf() gives several of them one scale.
-export function drawDocument(look, scale = scaleOf([look])) {
-  const two = look.sides.text.texts?.length > 1;
-  const title = `What it takes ${two ? "the pair" : "the text"} for`;
+export function drawDocument(look, scale = look.grid ? null : scaleOf([look])) {
+  const called = look.grid ? "the picture" : look.sides.text.texts?.length > 1 ? "the pair" : "the text";
+  const title = `What it takes ${called} for`;
   const verdict = look.score ? gauge(look.score) : look.verdicts?.length ? labels(look) : said(look);
   const parts = [h("div", { class: "verdicts" }, h("h3", {}, title), verdict)];
+  if (look.grid) return h("div", { class: "document" }, h("div", { class: "boards" }, parts));
   const units = unitsOf(look);
   if (look.has(SHARES)) parts.push(h("div", {}, h("h3", {}, "What it attends to most"), mostRead(units, scale.listed)));
   const board = h("div", { class: "boards" }, parts);

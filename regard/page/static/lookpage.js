@@ -92,7 +92,7 @@ function heading(look) {
 }
 
 function textOf(look) {
-  const { text } = look.sides.source ?? look.sides.text;
+  const { text } = Object.values(look.sides)[0];
   const off = look.without?.length ? ` (without ${look.without.join(", ")})` : "";
   return (text.length > 60 ? `${text.slice(0, 59)}…` : text) + off;
 }

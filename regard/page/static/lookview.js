@@ -8,6 +8,7 @@ import { drawLens } from "regard/lens.js";
 import { drawMarks } from "regard/marks.js";
 import { drawMaskedText, drawMasks } from "regard/masked.js";
 import { mapPanel } from "regard/panel.js";
+import { hasPicture, pictureView } from "regard/picture.js";
 import { drawProbabilities, totals } from "regard/probabilities.js";
 import { drawStarts, startLayers } from "regard/starts.js";
 import { signed } from "regard/text.js";
@@ -16,7 +17,8 @@ import { mapsOf, tokenLabel, writtenSide } from "regard/words.js";
 
 // Of the map, of how sure the model is, and of its depths.
 function titlesOf(look) {
-  const map = judges(look) ? "Where its words look" : "Where it looks";
+  const map = hasPicture(look) && judges(look) ? "Where its cells look"
+    : judges(look) ? "Where its words look" : "Where it looks";
   const written = writtenSide(look);
   if (written === null) {
     return { map, sure: "What it expects at each place", depth: "What each depth expects there" };
@@ -29,11 +31,13 @@ function titlesOf(look) {
 // masks a word or shows it again. The element has `show(look)`.
 export function lookView(state, { onState = null, onOff = null, onBack = null, onMask = null } = {}) {
   const changes = h("div", {});
-  const [read, marked, masked, map, sure, starts, depth] = Array.from(
-    { length: 7 }, () => h("section", { class: "card" }),
+  const [read, seen, marked, masked, map, sure, starts, depth] = Array.from(
+    { length: 8 }, () => h("section", { class: "card" }),
   );
   const grid = h("div", { class: "look-grid" }, map, sure);
-  const element = h("div", { class: "look-view" }, changes, read, marked, masked, grid, starts, depth);
+  const element = h("div", { class: "look-view" }, changes, read, seen, marked, masked, grid, starts, depth);
+  const picture = pictureView(state, { onState });
+  seen.append(h("h2", {}, "Where it looks on the picture"), picture);
   let panel = null;
   // The map of a head, at the row of the token from which it was chosen.
   const openAt = (layer, head, place) => {
@@ -63,6 +67,8 @@ export function lookView(state, { onState = null, onOff = null, onBack = null, o
       starts.replaceChildren(h("h2", {}, `What each head reads from ${name}`), drawStarts(look, { onOpen }));
     }
     depth.replaceChildren(h("h2", {}, titles.depth), drawLens(look));
+    seen.hidden = !hasPicture(look);
+    if (!seen.hidden) picture.show(look);
     read.hidden = !judges(look);
     if (!read.hidden) read.replaceChildren(drawDocument(look));
     map.hidden = !read.hidden && !mapsOf(look).length;

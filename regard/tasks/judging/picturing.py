@@ -19,6 +19,7 @@ from regard.data.pictures.examples import Picture, as_picture
 from regard.data.pictures.prepare import as_batch, pictured
 from regard.data.pictures.sizing import Fit
 from regard.data.store import Store
+from regard.look.subject import Subject
 from regard.models import Classifier, InputReaderConfig, Model, ModelConfig, PictureReaderConfig, TextLabeller
 from regard.runfolder import TOKENS, Run
 from regard.sides import Label, OnePicture
@@ -41,6 +42,9 @@ class PictureClassifier(Labelling[Picture]):
     def given(self, values: Any) -> list[Picture]:
         every = values if self.several(values) else [values]
         return [as_picture(value, number) for number, value in enumerate(every, 1)]
+
+    def subject(self) -> Subject:
+        return replace(super().subject(), pictures=lambda given: self.source.looked_at(given, self.model))
 
 
 @dataclass(frozen=True)
