@@ -239,8 +239,8 @@ class Tree:
 
 @dataclass(frozen=True)
 class Taken:
-    """A text that a view takes: the `field` of a request that holds it ("text", "second" or "target"), what people call
-    it, and whether nothing is shown without it."""
+    """What a view takes: the `field` of a request that holds it ("text", "second", "target" or "picture"), what people
+    call it, and whether nothing is shown without it."""
 
     field: str
     name: str

@@ -115,7 +115,7 @@ class Subject:
     @property
     def reading_side(self) -> str:
         """What a model that judges reads."""
-        return "text" if self.pictures is None else "picture"
+        return "text" if picture_reader_in(self.model) is None else "picture"
 
     @property
     def segmented(self) -> bool:

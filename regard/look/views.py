@@ -22,6 +22,8 @@ def views(subject: Subject, layers: Sequence[Layer]) -> list[View]:
             return []
     takes = taken(subject)
     found = [View("translate", *used(subject), takes)]
+    if subject.reading_side == "picture":
+        return found  # whose heads are shown on the picture itself
     if any(layer.stack != POOL for layer in layers):
         found.append(View("heads", "Heads", "heads", [one for one in takes if one.field != "target"]))
     if has_way(subject):
@@ -35,6 +37,8 @@ def used(subject: Subject) -> tuple[str, str]:
         return "Translate", "sentence"
     if isinstance(subject.model, TextWriter):
         return "Generate", "prompt"
+    if subject.reading_side == "picture":
+        return "Classify", "picture"
     if isinstance(subject.model, TextLabeller):
         return "Judge a pair" if subject.roles.least > 1 else "Classify", "texts"
     return "Read", "texts"
@@ -45,6 +49,8 @@ def taken(subject: Subject) -> list[Taken]:
         return [Taken("text", "sentence", True), Taken("target", "translation", False)]
     if isinstance(subject.model, TextWriter):
         return [Taken("text", "prompt", True)]
+    if subject.reading_side == "picture":
+        return [Taken("picture", "picture", True)]
     roles = subject.roles
     return [
         Taken(field, name, number < roles.least)

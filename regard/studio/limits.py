@@ -14,7 +14,8 @@ class Limits:
     times as large as its binary form.
     """
 
-    body: int = 1 << 20  # bytes
+    body: int = 8 << 20  # bytes
+    pixels: int = 20_000_000  # of a picture
     seconds: float = 60.0  # of one request, from its arrival
     workers: int = max(1, min(4, os.cpu_count() or 1))
     queue: int = 32

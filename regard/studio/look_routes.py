@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import fnmatch
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,11 +42,12 @@ def look_routes(studio: Studio) -> APIRouter:
             from regard.look.importance import importance
 
             subject = studio.shelf.take(asked.run).subject
+            given = given_to(subject, asked, studio.limits.pixels)
             check_size(subject, asked.text, asked.target, asked.layers, studio.limits.weights, asked.second)
             options: dict[str, Any] = {"without": asked.without, "best": asked.best, "layers": asked.layers}
             options |= {"second": asked.second, "mask": asked.mask}
             with stopper.on(subject.model):
-                found = look(subject, asked.text, asked.target, beam=asked.beam, **options)
+                found = look(subject, given, asked.target, beam=asked.beam, **options)
                 if asked.importance:
                     found.importance = importance(subject, found)
             return write(found)
@@ -106,6 +108,23 @@ def every_scheme() -> list[dict[str, Any]]:
     ]
 
 
+def given_to(subject: Subject, asked: LookRequest, pixels: int) -> Any:
+    """The text, or the picture where the run reads pictures; never anything that is a file of this machine."""
+    from regard.data.pictures.reading import read_picture
+
+    if subject.pictures is None:
+        if asked.picture is not None:
+            raise RefusalError(422, f"{asked.run} reads no pictures; send it a text")
+        return asked.text
+    if asked.picture is None or asked.text:
+        raise RefusalError(422, f"{asked.run} reads pictures, not texts; send it a picture")
+    try:
+        data = base64.b64decode(asked.picture, validate=True)
+    except ValueError:
+        raise RefusalError(422, "picture: it is not base64") from None
+    return read_picture(data, "the picture", most=pixels)
+
+
 def check_size(
     subject: Subject, text: str, target: str | None, patterns: Sequence[str], most: int, second: str | None = None
 ) -> None:
@@ -115,14 +134,19 @@ def check_size(
     """
     from regard.data.sentences import sentence_spans
     from regard.look.subject import MAX_LOOKED_TOKENS
+    from regard.models import picture_reader_in
 
     def length(text: str) -> int:
+        if subject.reading_side == "picture":
+            return 0
         return min(len(subject.tokenizer.encode([text])[0]) + 1, MAX_LOOKED_TOKENS)
 
     source = min(length(text) + (0 if second is None else length(second) + 2), MAX_LOOKED_TOKENS)
     sides = {"source": source, "text": source}
     sides["target"] = min(2 * source + 20, MAX_LOOKED_TOKENS) if target is None else length(target)
     sides |= {"label": 1, "sentences": min(len(sentence_spans(text)), source)}
+    if (reader := picture_reader_in(subject.model)) is not None:
+        sides["picture"] = reader.states
     layers = layers_of(subject)
     chosen = [
         layer for layer in layers if not patterns or any(fnmatch.fnmatchcase(layer.name, one) for one in patterns)

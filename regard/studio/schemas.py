@@ -17,6 +17,7 @@ from regard.studio.metrics import News
 from regard.studio.mirror import mirrored
 
 MAX_TEXT_LETTERS, MAX_TEXTS, MAX_TOKENS, MAX_BEAM, MAX_BEST, MAX_NAMES = 10_000, 64, 1024, 16, 50, 512
+MAX_PICTURE_LETTERS = 6 << 20  # of base64
 MAX_INTEGER = 2**53 - 1  # whole numbers that every reader of JSON keeps
 
 
@@ -157,10 +158,12 @@ class LookRequest(Strict):
     """Look at a text: a translation is written unless a `target` is given. `second` is the other text of a pair, `mask`
     are numbers of words that are masked, from 0 on over both texts. `without` silences heads, `layers` narrows
     the maps, `importance` asks what the output loses without each head, which takes a pass for each. With a step of the
-    run's `playback`, the text is one of its probes as it was seen then."""
+    run's `playback`, the text is one of its probes as it was seen then. A run that reads pictures takes a `picture`, a
+    file in base64, instead of the text; it is read in memory alone."""
 
     run: RunName
-    text: Text
+    text: Text = ""
+    picture: Annotated[str, Field(min_length=1, max_length=MAX_PICTURE_LETTERS)] | None = None
     target: Text | None = None
     second: Text | None = None
     mask: list[Annotated[int, Field(ge=0, le=MAX_TEXT_LETTERS)]] = Field(default=[], max_length=MAX_NAMES)

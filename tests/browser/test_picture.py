@@ -9,9 +9,10 @@ import pytest
 import regard
 from regard.look.page import page
 from tests.browser.chromium import Chrome
-from tests.paintings import painting, write_painted
+from tests.browser.page import Page
+from tests.paintings import COLOURS, painting, write_painted
 
-pytest.importorskip("PIL")
+image = pytest.importorskip("PIL.Image")
 LIGHT = """
     const canvas = document.querySelector(".picture-large");
     const { width, height } = canvas;
@@ -49,3 +50,18 @@ def test_a_person_sees_where_it_looks(driver: Chrome, tmp_path: Path) -> None:
     assert "head 0, from 1,1" in run(f"return document.querySelector('{told}').textContent")
     run("document.querySelectorAll('.picture-strip button')[1].click()")
     assert "head 1" in run(f"return document.querySelector('{told}').textContent")
+
+
+def test_a_picture_is_dropped_and_seen(page: Page, tmp_path: Path) -> None:
+    """What is chosen is sent from the page, and the answer is what the library says of it."""
+    file = tmp_path / "red.png"
+    image.fromarray(painting("red", 5, 40, 30)).save(file)
+    page.open("#/run/colours/translate")
+    page.one(".picture-drop input").send_keys(str(file))
+    page.until(lambda: page.texts(".alternatives .name"))
+    assert set(page.texts(".alternatives .name")) == set(COLOURS)
+    assert page.js("return document.querySelector('.picture-drop img').naturalHeight") == 40
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"no picture")
+    page.one(".picture-drop input").send_keys(str(broken))
+    page.says(".status", "broken.png is no picture that this browser can read.")

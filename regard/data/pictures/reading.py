@@ -35,11 +35,13 @@ def pillow(module: str = "Image") -> ModuleType:
         raise DataError("pictures are read by Pillow, which is not installed: pip install 'regard[vision]'") from None
 
 
-def read_picture(source: Path | bytes, name: str | None = None, least: int | None = None) -> Pixels:
+def read_picture(
+    source: Path | bytes, name: str | None = None, least: int | None = None, most: int = MOST_PIXELS
+) -> Pixels:
     """The picture in a file, or in bytes that `name` names in messages.
 
     `least` is the shorter side that is needed of it: a larger JPEG is then decoded at a half, a quarter or an eighth of
-    its size, never below that, which takes a fraction of the time.
+    its size, never below that, which takes a fraction of the time. One of more than `most` pixels is refused.
     """
     called = name or (str(source) if isinstance(source, Path) else "the picture")
     if isinstance(source, Path):
@@ -47,10 +49,10 @@ def read_picture(source: Path | bytes, name: str | None = None, least: int | Non
             source = source.read_bytes()
     if not source:
         raise DataError(f"{called} is empty: it holds no picture")
-    return np.array(opened(source, called, least), dtype=np.uint8)
+    return np.array(opened(source, called, least, most), dtype=np.uint8)
 
 
-def opened(data: bytes, called: str, least: int | None = None) -> Any:
+def opened(data: bytes, called: str, least: int | None = None, most: int = MOST_PIXELS) -> Any:
     """The picture of Pillow's in some bytes, upright and in RGB."""
     image, library = pillow(), pillow("ImageOps")
     with warnings.catch_warnings():
@@ -66,10 +68,8 @@ def opened(data: bytes, called: str, least: int | None = None) -> Any:
         except Exception as error:  # a decoder raises whatever it stumbles over
             raise DataError(f"{called} is damaged ({why(error)})") from None
         width, height = found.size
-        if width * height > MOST_PIXELS:
-            raise DataError(
-                f"{called} is {width:,} × {height:,} pixels; at most {MOST_PIXELS:,} are read: make it smaller"
-            )
+        if width * height > most:
+            raise DataError(f"{called} is {width:,} × {height:,} pixels; at most {most:,} are read: make it smaller")
         try:
             if least is not None and found.format == "JPEG" and found.mode in ("L", "RGB"):
                 found.draft(found.mode, (least, least))

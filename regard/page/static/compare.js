@@ -38,6 +38,11 @@ export async function show(place, { runs, params, signal, keep }) {
   const go = () => (location.hash = addressOf(first.value, second.value));
   const first = choice("First run", names, chosen[0].name, go);
   const second = choice("Second run", names, chosen[1].name, go);
+  const seeing = chosen.find((_, i) => taken[i].some(({ field: name }) => name === "picture"));
+  if (seeing) {
+    place.append(h("div", { class: "controls" }, first.node, second.node), status.node);
+    return void status.say(`${seeing.name} reads pictures: choose runs that read texts.`);
+  }
   const pairs = can("second");
   const [text, other] = textBoxes(chosen[0], params);
   const behind = () => (pairs && other.value.trim() ? other.value : null);

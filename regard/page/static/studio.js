@@ -24,6 +24,7 @@ const DRAWN = {
   sentence: () => import("regard/translate.js"),
   prompt: () => import("regard/generate.js"),
   texts: () => import("regard/readview.js"),
+  picture: () => import("regard/pictureuse.js"),
   heads: () => import("regard/headsview.js"),
   way: () => import("regard/way.js"),
   playback: () => import("regard/playback.js"),
