@@ -20,7 +20,7 @@ from regard.errors import Error
 from regard.look.parts import Array, Layer, Rollout
 from regard.look.picturing import cells_of
 from regard.look.records import SHARES, Look, merged
-from regard.page.svg import Labelled, picture_strip
+from regard.page.svg import CaptionedPng, picture_strip
 
 FRAME_PIXELS = 192  # a frame's longer side
 LABEL_PIXELS = 22  # of height below a frame
@@ -119,5 +119,5 @@ def svg(look: Look, every: Sequence[Frame], smooth: bool = True) -> str:
     for frame in every:
         picture, data = shown(look, frame, smooth), io.BytesIO()
         picture.save(data, format="PNG")
-        found.append(Labelled(frame.label, data.getvalue(), picture.width, picture.height))
+        found.append(CaptionedPng(frame.label, data.getvalue(), picture.width, picture.height))
     return picture_strip(found, ACROSS)

@@ -85,7 +85,7 @@ def reading_steps(steps: ReadingSteps) -> str:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class CaptionedPng:
     """A PNG with its size and what stands below it."""
 
     label: str
@@ -94,7 +94,7 @@ class Labelled:
     height: int
 
 
-def picture_strip(pictures: Sequence[Labelled], across: int) -> str:
+def picture_strip(pictures: Sequence[CaptionedPng], across: int) -> str:
     """Pictures of one size side by side, in rows of so many, as a file of its own."""
     gap, below = 6, 22
     width, height = pictures[0].width + gap, pictures[0].height + below
