@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from regard.config import Part, Rate, Size
 from regard.errors import Error
-from regard.models.base import Model, ModelConfig, TextModelConfig, TextReaderConfig
+from regard.models.base import InputReaderConfig, Model, ModelConfig, TextModelConfig
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
 from regard.nn.call.masks import Mask
@@ -111,9 +111,10 @@ class SnailLearnerLayers(Learner):
 
 @dataclass(frozen=True, kw_only=True)
 class FewShot(ModelConfig, kind="few-shot"):
-    """A `reader` makes a vector of each text, a `learner` tells one of `ways` labels from examples of each."""
+    """A `reader` makes a vector of each text or picture, a `learner` tells one of `ways` labels from examples of
+    each."""
 
-    reader: TextReaderConfig
+    reader: InputReaderConfig
     ways: Size = 5
     learner: LearnerConfig = SnailLearner()
 
@@ -134,22 +135,23 @@ class FewShotModel(Model):
         self.reader = config.reader.assemble()
         self.learner = config.learner.build(self.reader.states_width, config.ways)
 
-    def vectors(self, tokens: Tensor, keep: Tensor) -> Tensor:
-        """(E, texts, L) → (E, texts, D): the mean of the states of real tokens."""
-        memory = self.reader.encode(tokens.flatten(0, 1), keep.flatten(0, 1))
-        assert memory.keep is not None
+    def vectors(self, given: Tensor, keep: Tensor | None) -> Tensor:
+        """(E, N, …) → (E, N, D): the mean of the states of real tokens, or of the cells of a picture."""
+        memory = self.reader.encode(given.flatten(0, 1), None if keep is None else keep.flatten(0, 1))
+        if memory.keep is None:
+            return memory.states.mean(1).view(*given.shape[:2], -1)
         real = memory.keep.unsqueeze(-1).to(memory.states.dtype)
         means = (memory.states * real).sum(1) / real.sum(1).clamp(min=1)
-        return means.view(*tokens.shape[:2], -1)
+        return means.view(*given.shape[:2], -1)
 
-    def forward(self, tokens: Tensor, keep: Tensor, labels: Tensor) -> Tensor:
-        """Texts (E, S + Q, L), the examples first, of whose tokens `keep` are real, and the labels (E, S) of the
-        examples → logits (E, Q, ways)."""
-        if tokens.dim() != 3 or keep.shape != tokens.shape:
+    def forward(self, given: Tensor, keep: Tensor | None, labels: Tensor) -> Tensor:
+        """Texts (E, S + Q, L), of whose tokens `keep` are real, or pictures (E, S + Q, 3, H, W), the examples first,
+        and the labels (E, S) of the examples → logits (E, Q, ways)."""
+        if keep is not None and (given.dim() != 3 or keep.shape != given.shape):
             raise ValueError(
-                f"texts have shape {tuple(tokens.shape)}, their mask {tuple(keep.shape)}; both take (E, texts, L)"
+                f"texts have shape {tuple(given.shape)}, their mask {tuple(keep.shape)}; both take (E, texts, L)"
             )
-        return self.judge(self.vectors(tokens, keep), labels)
+        return self.judge(self.vectors(given, keep), labels)
 
     def judge(self, vectors: Tensor, labels: Tensor) -> Tensor:
         """As `forward`, from vectors (E, S + Q, D)."""

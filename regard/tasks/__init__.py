@@ -19,7 +19,7 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "answer": "spans of a text that answer questions",
     "similar": "vectors of texts, near where texts are alike",
     "copy": "sequences of bits, out of a memory",
-    "fewshot": "classes of texts, from a few examples of each",
+    "fewshot": "classes of texts or pictures, from a few examples of each",
     "lm": "write on from a text",
 }
 __all__ = ["OBJECTIVES", "TASKS", "load", "register", "subject"]

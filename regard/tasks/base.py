@@ -16,9 +16,9 @@ import numpy as np
 from torch import Tensor
 
 from regard.checkpoint import load_whole
-from regard.config import Config, ConfigError, Part, Size, change, from_dict
+from regard.config import Config, ConfigError, Part, Size, change, from_dict, kinds
 from regard.data.batches import Batches
-from regard.data.examples import Examples
+from regard.data.examples import Examples, holds_pictures
 from regard.data.progress import counting
 from regard.data.store import HEADER, Store, write_store
 from regard.data.tokenizers import Kind, Tokenizer
@@ -40,8 +40,9 @@ class TaskConfig(Part, family="task"):
     """What a model is trained for. `metrics` are what it is judged by: name → whether higher is better; the first
     chooses the best weights unless told. `purpose` is what a verb uses a run to do. `needed` are the fields that
     name data, each with its split of a named set. `preset` and `usual`, fields of the training, are what is taken where
-    nothing else is asked for."""
+    nothing else is asked for. `with_pictures` is the kind of the task that does the same with pictures."""
 
+    with_pictures: ClassVar[str] = ""
     metrics: ClassVar[Mapping[str, bool]] = {}
     purpose: ClassVar[str] = ""
     needed: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid"}
@@ -56,9 +57,13 @@ class TaskConfig(Part, family="task"):
         return self
 
     @classmethod
-    def taking(cls, data: Mapping[str, Any]) -> type[TaskConfig]:
-        """The task of this kind that takes such data, by its fields that name examples."""
-        return cls
+    def taking(cls, fields: Mapping[str, Any]) -> type[TaskConfig]:
+        """The task itself, or its sister where the fields that name data name pictures."""
+        named = (where for where in fields.values() if isinstance(where, Mapping))
+        if not cls.with_pictures or not any(map(holds_pictures, named)):
+            return cls
+        register()
+        return cast("type[TaskConfig]", kinds(TaskConfig)[cls.with_pictures])
 
     def around(self, reader: Any) -> ModelConfig:
         """The model that learns the task from what a trained reader, of texts or of pictures, makes of them."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from regard.models import FewShot, RecurrentEncoder, Snail, Turing
+from regard.models import FewShot, PictureEncoder, RecurrentEncoder, Snail, Turing
 from regard.models.fewshot import Centroids, LearnerConfig, SnailLearner
+from regard.nn.backbones import PooledNet
 from regard.nn.recurrent.temporal import TemporalLayers
 from regard.zoo.base import Preset
 
@@ -15,6 +16,12 @@ SNELL = "Snell et al. 2017, arXiv:1703.05175"
 def few_shots(learner: LearnerConfig) -> FewShot:
     """Questions read in both directions, for the vectors of one-line texts."""
     return FewShot(reader=RecurrentEncoder(vocabulary=8000, width=64, hidden=64, dropout=0.3), learner=learner)
+
+
+def few_pictures(learner: LearnerConfig) -> FewShot:
+    """Four convolutions, after which a picture of 28 pixels is four cells."""
+    reader = PictureEncoder(side=28, width=64, backbone=PooledNet(), tokens=0, encoder=None)
+    return FewShot(reader=reader, learner=learner)
 
 
 PRESETS = (
@@ -33,6 +40,13 @@ PRESETS = (
     ),
     Preset("snail-small", few_shots(SnailLearner(TemporalLayers(length=26))), paper=MISHRA),
     Preset("prototypical-2017", few_shots(Centroids()), paper=SNELL, note="the same small reader of texts"),
+    Preset("prototypical-pictures", few_pictures(Centroids()), paper=SNELL, note="for pictures of 28 pixels"),
+    Preset(
+        "snail-pictures",
+        few_pictures(SnailLearner(TemporalLayers(length=26))),
+        paper=MISHRA,
+        note="for pictures of 28 pixels",
+    ),
     Preset(
         "snail-writer",
         Snail(vocabulary=8000, width=128, layers=TemporalLayers(length=128, filters=64)),

@@ -78,6 +78,10 @@ def write_pictures(home: Path) -> None:
     for name, kind, values in (("images-idx3", 3, pictures), ("labels-idx1", 1, labels)):
         head = np.array([0x800 | kind, *values.shape], ">u4")
         (home / "mnist" / f"train-{name}-ubyte").write_bytes(head.tobytes() + values.tobytes())
+    (home / "omniglot").mkdir()
+    names = np.array([f"Greek/{number}" for number in range(20)])
+    ink = np.zeros((20, 1379), np.uint8)
+    np.savez(home / "omniglot" / "small1.npz", ink=ink, character=names, drawer=np.arange(20))
 
 
 def write_labelled(home: Path) -> None:

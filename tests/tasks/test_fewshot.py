@@ -48,14 +48,14 @@ def test_no_class_is_in_two_parts(data: Path, tmp_path: Path) -> None:
 
 def test_an_episode_follows_from_its_number_and_asks_for_texts_that_it_did_not_show(data: Path, tmp_path: Path) -> None:
     task = config(data).open(tmp_path, print)
-    for one, again in zip(task.episodes("test", 20), task.episodes("test", 20), strict=True):
+    for one, again in zip(task.drawn("test", 20), task.drawn("test", 20), strict=True):
         assert np.array_equal(one.examples, again.examples)
         assert sorted(one.labels.tolist()) == [0, 0, 1, 1]
         assert not set(one.examples.tolist()) & set(one.queries.tolist())
         for text, label in zip(one.examples.tolist(), one.labels.tolist(), strict=True):
-            assert one.classes[label] in task.texts[text].split()
+            assert one.classes[label] in task.names[text].split()
         for text, wanted in zip(one.queries.tolist(), one.classes, strict=True):
-            assert wanted in task.texts[text].split()
+            assert wanted in task.names[text].split()
 
 
 def test_a_text_that_stands_twice_is_one_text() -> None:
@@ -80,7 +80,7 @@ def test_term_weights_are_their_formula(data: Path, tmp_path: Path) -> None:
     )
     task = config(data).open(tmp_path, print)
     words = TermWeights(task.train_texts())
-    assert all(words.nearest(one, task.texts).tolist() == [0, 1] for one in task.episodes("test", 20))
+    assert all(words.nearest(one, task.names).tolist() == [0, 1] for one in task.drawn("test", 20))
 
 
 def test_the_finest_labelling_of_a_set_is_taken() -> None:
@@ -152,7 +152,7 @@ def test_learners_tell_new_words_apart(preset: str, data: Path, tmp_path: Path) 
     folder = tmp_path / "run"
     perform("train", "fewshot", "--train", data, "--preset", preset, "--run", folder, *options)
     task = config(data).open(folder, print)
-    right, _ = task.verdicts(library.load(folder).model, task.episodes("test", 100))
+    right, _ = task.verdicts(library.load(folder).model, task.drawn("test", 100))
     assert right["accuracy"].mean() > 0.7
     if preset == "prototypical-2017":
         assert np.array_equal(right["accuracy"], right["centroid_accuracy"])

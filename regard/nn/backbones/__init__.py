@@ -4,6 +4,7 @@ from regard.nn.backbones.attention import GridAttention
 from regard.nn.backbones.base import Backbone, BackboneConfig, GridConvolution, NormedConvolution
 from regard.nn.backbones.inverted import InvertedResidualNet, InvertedStage
 from regard.nn.backbones.patches import ConvolutionalTokens, Patches
+from regard.nn.backbones.pooled import PooledNet
 from regard.nn.backbones.residual import ResidualNet
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "InvertedStage",
     "NormedConvolution",
     "Patches",
+    "PooledNet",
     "ResidualNet",
 ]

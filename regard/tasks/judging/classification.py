@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from regard.config import ConfigError, Size
-from regard.data.examples import LabelledData, holds_pictures
+from regard.data.examples import LabelledData
 from regard.data.tokenizers import Kind, Tokenizer
 from regard.models import LabellerConfig, ModelConfig, TextReaderConfig
 from regard.runfolder import read_labels
@@ -16,7 +16,6 @@ from regard.sides import Label, Labels, OneText, OutputSide
 from regard.sides.label import find_labels
 from regard.sides.labels import find_many
 from regard.sides.text import FRAME
-from regard.tasks.base import TaskConfig
 from regard.tasks.judging.judge import TextClassifier
 from regard.tasks.judging.reading import TextJudging
 from regard.tasks.tuning import check_length
@@ -39,6 +38,7 @@ class Classification(TextJudging, kind="classify"):
     }
     usual: ClassVar[Mapping[str, Any]] = {**TextJudging.usual, "batch_tokens": 8192, "patience": 4}
     purpose = "classify"
+    with_pictures = "classify-pictures"
     source = OneText
     judge = TextClassifier
 
@@ -49,13 +49,6 @@ class Classification(TextJudging, kind="classify"):
     batch_texts: Size = 64
     framed: bool = False
     many: bool = False
-
-    @classmethod
-    def taking(cls, data: Mapping[str, Any]) -> type[TaskConfig]:
-        from regard.tasks.judging.picturing import PictureClassification
-
-        pictures = any(isinstance(where, Mapping) and holds_pictures(where) for where in data.values())
-        return PictureClassification if pictures else cls
 
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, LabellerConfig) or model.text() is None:

@@ -1,5 +1,5 @@
-"""Episodes of few-shot learning: which classes, which texts as examples, which as queries; and a baseline without
-training."""
+"""Episodes of few-shot learning: which classes, which of their examples are shown, which are asked for; and a baseline
+without training."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Episode:
-    """Texts by number: examples with their labels, in a random order, then one query of each label in turn.
+    """By number: examples with their labels, in a random order, then one query of each label in turn.
 
     `classes` are the names behind the labels.
     """
@@ -32,8 +32,9 @@ class Episode:
     queries: NDArray[np.int64]
 
 
-class ClassTexts:
-    """The texts of some classes, from which episodes of `ways` classes with `shots` examples each are drawn."""
+class ClassExamples:
+    """The examples of some classes, by number, from which episodes of `ways` classes with `shots` examples each are
+    drawn."""
 
     def __init__(self, classes: dict[str, list[int]], ways: int, shots: int, called: str) -> None:
         if len(classes) < ways:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from regard.data.catalogue import data_set
 from regard.data.examples import LabelledData
 from regard.data.tokenizers import PAD, UNKNOWN, Tokenizer
 from regard.errors import Error
-from regard.models import FewShot, FewShotModel, Model, ModelConfig, TextReaderConfig
+from regard.models import FewShot, FewShotModel, InputReaderConfig, Model, ModelConfig
 from regard.models.fewshot import CentroidLearner, SnailLearner
 from regard.nn.call.masks import Mask
 from regard.nn.call.watch import watch
@@ -27,7 +27,7 @@ from regard.page.records import Card, Cards, Section, WordMatrix
 from regard.results import Scores
 from regard.runfolder import Run
 from regard.tasks.base import Evaluation, Say, Task, TaskConfig, Validation, sample, usual
-from regard.tasks.made.episodes import ClassTexts, Episode, TermWeights, by_class, divided
+from regard.tasks.made.episodes import ClassExamples, Episode, TermWeights, by_class, divided
 from regard.tasks.tool import Tool
 
 SPLITS = ("train", "valid", "test")
@@ -39,22 +39,20 @@ Verdicts = dict[str, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
-class FewShots(TaskConfig, kind="fewshot"):
+class Episodic(TaskConfig):
     """Tell `ways` new classes apart after `shots` examples of each, in episodes.
 
     Of the classes of `train`, `tested` are held out for `regard evaluate` and `validated` to choose the best weights;
-    `division` says which. Of a set with several labellings the finest is taken, which stands last. An episode asks for
-    one text of each class; the `episodes` of an epoch follow from `seed` and their number. A batch is counted in texts.
+    `division` says which. An episode asks for one example of each class more; the `episodes` of an epoch follow from
+    `seed` and their number. A batch is counted in examples.
     """
 
     metrics: ClassVar[Mapping[str, bool]] = {"accuracy": True, "centroid_accuracy": True, "loss": False}
     needed: ClassVar[Mapping[str, str]] = {"train": "train"}
-    preset: ClassVar[str] = "snail-small"
     usual: ClassVar[Mapping[str, Any]] = usual(
         320, rate=2e-3, weight_decay=0.01, warmup=50, decay=0.5, max_steps=800, validate_every=80
     )
 
-    train: LabelledData = LabelledData()
     ways: Size = 5
     shots: Size = 1
     tested: Size = 12
@@ -63,22 +61,17 @@ class FewShots(TaskConfig, kind="fewshot"):
     episodes: Size = 100_000
     judged: Size = 300
     seed: int = 1
-    tokenizer: Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"] = "word"
-    pieces: Size | None = None
-    max_length: Size = 64
 
     def check_model(self, model: ModelConfig) -> None:
         if not isinstance(model, FewShot):
             raise ConfigError(f"model: one of kind {model.kind} does not learn from a few examples")
 
-    def around(self, reader: TextReaderConfig) -> ModelConfig:
+    def around(self, reader: InputReaderConfig) -> ModelConfig:
         return FewShot(reader=reader, ways=self.ways)
 
-    def open(self, folder: Path, say: Say) -> FewShotTask:
-        return FewShotTask(self, folder, say)
-
-    def tool(self, model: FewShotModel, tokenizer: Tokenizer, run: Run) -> FewShotClassifier:
-        return FewShotClassifier(model, tokenizer, self.max_length)
+    def divided(self, names: Sequence[str]) -> Sequence[Sequence[str]]:
+        """The classes to train on, to validate by and to test on."""
+        return divided(names, self.tested, self.validated, self.division)
 
     def evaluate(self, asked: Evaluation) -> Scores:
         """Accuracies over `count` episodes of the classes of a split, beside nearest centroids."""
@@ -88,15 +81,16 @@ class FewShots(TaskConfig, kind="fewshot"):
             raise Error(f"--split {asked.split}: classes are divided into {', '.join(SPLITS)}")
         asked.asked(Config)
         task = self.open(asked.run.path, asked.say)
+        assert isinstance(task, EpisodicTask)
         model = asked.tool(self).model
-        episodes = task.episodes(asked.split, asked.count or EPISODES_SCORED)
+        episodes = task.drawn(asked.split, asked.count or EPISODES_SCORED)
         right, _ = task.verdicts(model, episodes)
-        words = TermWeights(task.train_texts())
-        bags = np.array([words.nearest(one, task.texts) == range(self.ways) for one in episodes])
+        untrained, nearest = task.untrained()
         rows = {
             f"the model ({model.config.learner.kind})": right["accuracy"],
             "nearest centroid of its vectors": right["centroid_accuracy"],
-            "nearest centroid of TF-IDF, untrained": bags,
+            f"nearest centroid of {untrained}, untrained": np.array([nearest(one) for one in episodes])
+            == range(self.ways),
         }
         return EpisodeScores(rows, self.ways, self.shots, asked.split, task.shelves[asked.split].names)
 
@@ -142,37 +136,55 @@ class EpisodeScores(Scores):
         return "\n".join([*lines, "", f"{asked} of {len(self.classes)} {self.split} classes"])
 
 
-class FewShotTask(Task[FewShots]):
-    """Texts in memory, by class; episodes are drawn when they are asked for."""
+C = TypeVar("C", bound=Episodic)
+
+
+class EpisodicTask(Task[C]):
+    """Examples in memory, by class; episodes are drawn when they are asked for. A task says which `examples` there are,
+    by the names that people see, and what a model is given of them (`inputs`)."""
 
     def prepare(self, say: Say) -> None:
-        config = self.config
-        self.texts, classes = by_class(finest(config.train).texts(), config.shots + 1)
-        parts = divided(classes, config.tested, config.validated, config.division)
+        config, new = self.config, not self.run.config_path.exists()
+        self.names, classes = self.examples(say)
+        parts = config.divided(list(classes))
         self.shelves = {
-            split: ClassTexts({name: classes[name] for name in names}, config.ways, config.shots, f"split {split!r}")
+            split: ClassExamples({name: classes[name] for name in names}, config.ways, config.shots, f"split {split!r}")
             for split, names in zip(SPLITS, parts, strict=True)
         }
-        if not self.run.tokenizer_path.exists():
+        if new:
             say(f"{len(parts[0])} classes to train on, {len(parts[1])} to validate, {len(parts[2])} to test")
-        self.tokenizer = self.learn_tokenizer(self.train_texts, say)
-        self.rows = numbered(self.tokenizer, self.texts, config.max_length)
+        self.learn(say)
 
-    def train_texts(self) -> list[str]:
-        """Of the classes that are trained on."""
-        return [self.texts[i] for numbers in self.shelves["train"].classes.values() for i in numbers]
+    def examples(self, say: Say) -> tuple[list[str], dict[str, list[int]]]:
+        """What each example is called, and the numbers of those of each class."""
+        raise TypeError(f"{type(self).__name__} does not say what its examples are")
+
+    def learn(self, say: Say) -> None:
+        """Make ready what `inputs` needs."""
+
+    def inputs(self, episodes: Sequence[Episode], model: Model) -> tuple[Tensor, Tensor | None, Tensor]:
+        """What the model is given of examples and queries (E, S + Q, …), a mask or none, and the labels (E, S)."""
+        raise TypeError(f"{type(self).__name__} does not say what its model reads")
+
+    def untrained(self) -> tuple[str, Callable[[Episode], NDArray[np.int64]]]:
+        """What can be told apart without learning: by which vectors, and the label of each query of an episode."""
+        raise TypeError(f"{type(self).__name__} has no vectors without a model")
+
+    def train_numbers(self) -> list[int]:
+        """Of the examples of the classes that are trained on."""
+        return [i for numbers in self.shelves["train"].classes.values() for i in numbers]
 
     def fit(self, model: ModelConfig) -> ModelConfig:
-        config = change(model, {"vocabulary": self.tokenizer.vocabulary, "ways": self.config.ways})
+        config = change(model, {"ways": self.config.ways})
         if isinstance(config, FewShot) and isinstance(config.learner, SnailLearner):
             config = change(config, {"learner.layers.length": self.config.ways * self.config.shots + 1})
         return config
 
     def batches(self, budget: int, seed: int) -> Batches:
-        texts = self.config.ways * (self.config.shots + 1)
-        return Batches([np.full(self.config.episodes, texts)], max(budget, texts), seed)
+        examples = self.config.ways * (self.config.shots + 1)
+        return Batches([np.full(self.config.episodes, examples)], max(budget, examples), seed)
 
-    def episodes(self, split: str, count: int) -> list[Episode]:
+    def drawn(self, split: str, count: int) -> list[Episode]:
         """The first episodes of a split: those by which models are judged."""
         return [self.shelves[split].draw([SPLITS.index(split), number]) for number in range(count)]
 
@@ -182,13 +194,13 @@ class FewShotTask(Task[FewShots]):
         targets = self.targets(drawn, logits)
         return F.cross_entropy(logits, targets, reduction="sum"), len(targets)
 
-    def inputs(self, episodes: Sequence[Episode], model: Model) -> tuple[Tensor, Tensor, Tensor]:
-        """Texts (E, S + Q, L), which of their tokens are real, and the labels (E, S)."""
-        numbers = np.stack([np.concatenate([one.examples, one.queries]) for one in episodes])
-        device = next(model.parameters()).device
-        rows = pad([self.rows[i] for i in numbers.flatten().tolist()], PAD)
-        tokens = torch.from_numpy(rows).to(device).view(*numbers.shape, -1)
-        return tokens, tokens != PAD, torch.from_numpy(np.stack([one.labels for one in episodes])).to(device)
+    def numbers(self, episodes: Sequence[Episode]) -> NDArray[np.int64]:
+        """(E, S + Q): which examples each has, the queries last."""
+        return np.stack([np.concatenate([one.examples, one.queries]) for one in episodes])
+
+    def labels(self, episodes: Sequence[Episode], device: torch.device) -> Tensor:
+        """(E, S)"""
+        return torch.from_numpy(np.stack([one.labels for one in episodes])).to(device)
 
     def targets(self, episodes: Sequence[Episode], like: Tensor) -> Tensor:
         """(E · Q,): the queries come in the order of the labels."""
@@ -202,8 +214,8 @@ class FewShotTask(Task[FewShots]):
         total = 0.0
         for start in range(0, len(episodes), EPISODES_AT_ONCE):
             chosen = episodes[start : start + EPISODES_AT_ONCE]
-            tokens, keep, labels = self.inputs(chosen, model)
-            vectors = learner.vectors(tokens, keep)
+            given, keep, labels = self.inputs(chosen, model)
+            vectors = learner.vectors(given, keep)
             logits = learner.judge(vectors, labels)
             shown = labels.shape[1]
             near = plain(vectors[:, :shown], labels, vectors[:, shown:], learner.whole(vectors, NOTHING))
@@ -216,7 +228,7 @@ class FewShotTask(Task[FewShots]):
         )
 
     def validate(self, model: Model) -> Validation:
-        episodes = self.episodes("valid", self.config.judged)
+        episodes = self.drawn("valid", self.config.judged)
         right, loss = self.verdicts(model, episodes)
         metrics = {name: float(one.mean()) for name, one in right.items()} | {"loss": loss}
         return Validation(metrics, self.samples(model, episodes[0]))
@@ -225,12 +237,12 @@ class FewShotTask(Task[FewShots]):
     def samples(self, model: Model, episode: Episode) -> list[dict[str, str]]:
         found = cast(FewShotModel, model)(*self.inputs([episode], model))[0].argmax(-1).tolist()
         return [
-            sample(self.texts[text], episode.classes[label], wanted)
+            sample(self.names[text], episode.classes[label], wanted)
             for text, label, wanted in zip(episode.queries.tolist(), found, episode.classes, strict=True)
         ][:SAMPLES]
 
     def sections(self, model: Model, findings: Mapping[str, Any]) -> list[Section]:
-        drawn = [self.picture(cast(FewShotModel, model), episode) for episode in self.episodes("valid", 2)]
+        drawn = [self.picture(cast(FewShotModel, model), episode) for episode in self.drawn("valid", 2)]
         return [Section("Which examples a question looks at", [Cards([card for cards in drawn for card in cards])])]
 
     @torch.no_grad()
@@ -242,15 +254,62 @@ class FewShotTask(Task[FewShots]):
         with watch(model, *names) as seen:
             model(*self.inputs([episode], model))
         labels = [episode.classes[label] for label in episode.labels.tolist()]
-        columns = [f"{label}: {self.texts[i]}"[:40] for label, i in zip(labels, episode.examples.tolist(), strict=True)]
+        columns = [f"{label}: {self.names[i]}"[:40] for label, i in zip(labels, episode.examples.tolist(), strict=True)]
         weights = {name: seen.last(name)[:, 0, -1].cpu().tolist() for name in names}  # (Q, S + 1)
         return [
             Card(
-                f"{wanted}: {self.texts[text]}",
+                f"{wanted}: {self.names[text]}",
                 WordMatrix(names, [*columns, "itself"], [weights[name][row] for name in names], label=wanted),
             )
             for row, (text, wanted) in enumerate(zip(episode.queries.tolist(), episode.classes, strict=True))
         ]
+
+
+@dataclass(frozen=True)
+class FewShots(Episodic, kind="fewshot"):
+    """Texts. Of a set with several labellings the finest is taken, which stands last."""
+
+    preset: ClassVar[str] = "snail-small"
+    with_pictures: ClassVar[str] = "fewshot-pictures"
+
+    train: LabelledData = LabelledData()
+    tokenizer: Literal["bpe", "unigram", "wordpiece", "word", "char", "byte"] = "word"
+    pieces: Size | None = None
+    max_length: Size = 64
+
+    def open(self, folder: Path, say: Say) -> FewShotTask:
+        return FewShotTask(self, folder, say)
+
+    def tool(self, model: FewShotModel, tokenizer: Tokenizer, run: Run) -> FewShotClassifier:
+        return FewShotClassifier(model, tokenizer, self.max_length)
+
+
+class FewShotTask(EpisodicTask[FewShots]):
+    """Texts as tokens."""
+
+    def examples(self, say: Say) -> tuple[list[str], dict[str, list[int]]]:
+        return by_class(finest(self.config.train).texts(), self.config.shots + 1)
+
+    def learn(self, say: Say) -> None:
+        self.tokenizer = self.learn_tokenizer(self.train_texts, say)
+        self.rows = numbered(self.tokenizer, self.names, self.config.max_length)
+
+    def train_texts(self) -> list[str]:
+        """Of the classes that are trained on."""
+        return [self.names[i] for i in self.train_numbers()]
+
+    def fit(self, model: ModelConfig) -> ModelConfig:
+        return change(super().fit(model), {"vocabulary": self.tokenizer.vocabulary})
+
+    def inputs(self, episodes: Sequence[Episode], model: Model) -> tuple[Tensor, Tensor | None, Tensor]:
+        numbers, device = self.numbers(episodes), next(model.parameters()).device
+        rows = pad([self.rows[i] for i in numbers.flatten().tolist()], PAD)
+        tokens = torch.from_numpy(rows).to(device).view(*numbers.shape, -1)
+        return tokens, tokens != PAD, self.labels(episodes, device)
+
+    def untrained(self) -> tuple[str, Callable[[Episode], NDArray[np.int64]]]:
+        words = TermWeights(self.train_texts())
+        return "TF-IDF", lambda episode: words.nearest(episode, self.names)
 
 
 class FewShotClassifier(Tool):
@@ -260,20 +319,30 @@ class FewShotClassifier(Tool):
         super().__init__(model, tokenizer)
         self.max_length = max_length
 
-    @torch.no_grad()
     def classify(self, examples: Mapping[str, Sequence[str]], texts: Sequence[str]) -> list[str]:
         """`classify({"place": ["Where is Rome ?"], "date": ["When did it end ?"]}, ["Where am I ?"])`."""
-        ways = self.model.config.ways
-        if len(examples) != ways or not all(examples.values()):
-            raise Error(f"{len(examples)} classes with examples; this model was trained to tell {ways} apart")
-        names = list(examples)
-        turns = max(len(own) for own in examples.values())  # one of each class in turn, as far as there are
-        shown = [(own[i], names.index(name)) for i in range(turns) for name, own in examples.items() if i < len(own)]
+        names, shown = shown_in_turn(examples, self.model.config.ways)
         rows = numbered(self.tokenizer, [*(text for text, _ in shown), *texts], self.max_length)
-        device = next(self.model.parameters()).device
-        tokens = torch.from_numpy(pad(rows, PAD)).to(device).unsqueeze(0)
-        labels = torch.tensor([[label for _, label in shown]], device=device)
-        return [names[i] for i in self.model(tokens, tokens != PAD, labels)[0].argmax(-1).tolist()]
+        tokens = torch.from_numpy(pad(rows, PAD)).to(self.device).unsqueeze(0)
+        return named(self.model, tokens, tokens != PAD, shown, names)
+
+
+Shown = list[tuple[Any, int]]  # examples with their labels
+
+
+def shown_in_turn(examples: Mapping[str, Sequence[Any]], ways: int) -> tuple[list[str], Shown]:
+    """The names of classes, and their examples, one of each class in turn as far as there are."""
+    if len(examples) != ways or not all(map(len, examples.values())):
+        raise Error(f"{len(examples)} classes with examples; this model was trained to tell {ways} apart")
+    names, turns = list(examples), max(map(len, examples.values()))
+    return names, [(own[i], names.index(name)) for i in range(turns) for name, own in examples.items() if i < len(own)]
+
+
+@torch.no_grad()
+def named(model: FewShotModel, given: Tensor, keep: Tensor | None, shown: Shown, names: Sequence[str]) -> list[str]:
+    """The class of each query behind the examples that are shown (1, S + Q, …)."""
+    labels = torch.tensor([[label for _, label in shown]], device=given.device)
+    return [names[i] for i in model(given, keep, labels)[0].argmax(-1).tolist()]
 
 
 def numbered(tokenizer: Tokenizer, texts: Sequence[str], longest: int) -> list[NDArray[np.int64]]:
