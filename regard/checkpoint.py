@@ -16,6 +16,8 @@ from regard.data.tokenizers import Tokenizer
 from regard.models import LabellerConfig, Model, ModelConfig, TextModelConfig
 from regard.runfolder import LABELS, Run, RunError, load_tokenizer, read_labels, replacing
 
+STATISTICS = ("running_mean", "running_var")  # of a batch norm
+
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:
     with replacing(path) as beside:
@@ -51,14 +53,20 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """The parameters by name, each once: what is tied stands under its first name."""
-    return {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
+    """The parameters by name, each once: what is tied stands under its first name. And what batch norms have seen."""
+    return {name: tensor.detach().contiguous() for name, tensor in lasting(model).items()}
+
+
+def lasting(model: nn.Module) -> dict[str, Tensor]:
+    """The tensors themselves that what a trained model gives depends on, parameters first."""
+    seen = {name: buffer for name, buffer in model.named_buffers() if name.rpartition(".")[2] in STATISTICS}
+    return dict(model.named_parameters()) | seen
 
 
 def running(model: nn.Module) -> dict[str, Tensor]:
     """What a model keeps of its training beside its weights, such as a baseline: the persistent buffers by name.
 
-    They belong to a checkpoint; whoever uses the trained model needs none of them.
+    They belong to a checkpoint; whoever uses the trained model needs none of them but the statistics of batch norms.
     """
     kept = model.state_dict(keep_vars=True).keys()
     return {name: buffer.detach().contiguous() for name, buffer in model.named_buffers() if name in kept}
@@ -66,7 +74,7 @@ def running(model: nn.Module) -> dict[str, Tensor]:
 
 def put_weights(model: nn.Module, weights: Mapping[str, Tensor], where: str) -> None:
     """Copy weights into a model of exactly their names and shapes; otherwise nothing is changed."""
-    own = dict(model.named_parameters())
+    own = lasting(model)
     missing, extra = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
     if missing or extra:
         parts = [f"{word} {_some(names)}" for word, names in (("lacks", missing), ("has extra", extra)) if names]

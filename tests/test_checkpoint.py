@@ -11,7 +11,7 @@ import torch
 
 from regard.checkpoint import check_finite, put_weights, read_tensors, weights_of, write_tensors
 from regard.runfolder import Run, RunError, write_text
-from tests.helpers import PRESETS, feature_inputs
+from tests.helpers import PICTURES, PRESETS, feature_inputs
 
 
 def test_weights_come_back_equal_and_what_is_tied_is_stored_once(tmp_path: Path) -> None:
@@ -24,6 +24,17 @@ def test_weights_come_back_equal_and_what_is_tied_is_stored_once(tmp_path: Path)
     put_weights(other, stored, "there")
     inputs = feature_inputs(model)
     assert torch.equal(model(*inputs), other(*inputs))
+
+
+def test_what_batch_norms_have_seen_is_among_the_weights() -> None:
+    model, other = (PICTURES["resnet-18"].build() for _ in range(2))
+    given = torch.rand(4, 3, 32, 32) + 1
+    model(given)
+    put_weights(other, weights_of(model), "there")
+    assert torch.equal(model.eval()(given), other.eval()(given))
+    lacking = {name: tensor for name, tensor in weights_of(model).items() if not name.endswith("running_var")}
+    with pytest.raises(RunError, match=r"x lacks backbone.first.norm.running_var, .* belongs to another configuration"):
+        put_weights(other, lacking, "x")
 
 
 def test_weights_of_another_configuration_are_refused_and_nothing_is_changed() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from regard.checkpoint import weights_of
 from regard.errors import DataError
 from regard.models import ModelConfig
 from regard.nn.positions.base import HeadDims
@@ -111,9 +112,9 @@ def halves(x: Tensor, heads: int) -> Tensor:
 
 
 def shapes_of(config: ModelConfig) -> dict[str, Tensor]:
-    """The parameters of a model by name, without storage."""
+    """The weights of a model by name, without storage."""
     with torch.device("meta"):
-        return {name: parameter.detach() for name, parameter in config.build().named_parameters()}
+        return weights_of(config.build())
 
 
 def used(rules: Iterable[Rule], own: Mapping[str, Tensor]) -> list[Rule]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from regard.checkpoint import weights_of
+from regard.checkpoint import lasting, weights_of
 from regard.config import Part, Rate, Size
 from regard.fast.operators import move_each
 
@@ -46,7 +46,7 @@ class Average:
     @contextmanager
     def applied(self) -> Iterator[None]:
         """The model has the averaged weights inside the block, and its own again after it."""
-        parameters = dict(self.model.named_parameters())
+        parameters = lasting(self.model)
         own = {name: parameter.detach().clone() for name, parameter in parameters.items()}
         averaged = self.weights()
         with torch.no_grad():
@@ -82,7 +82,7 @@ class ExponentialAverage(Average):
     def __init__(self, model: nn.Module, decay: float) -> None:
         super().__init__(model)
         self.decay = decay
-        self.parameters = [parameter.detach() for parameter in model.parameters()]
+        self.parameters = [tensor.detach() for tensor in lasting(model).values()]
         self.mean = [parameter.clone() for parameter in self.parameters]
 
     def update(self, step: int) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import torch
 
-from regard.checkpoint import check_finite, check_together, read_tensors
+from regard.checkpoint import check_finite, check_together, lasting, read_tensors
 from regard.config import Config, ConfigError, Count, Positive, Within, from_dict
 from regard.models import (
     Encoder,
@@ -115,7 +115,7 @@ def take_weights(initial: Initial, model: Model, run: Run) -> None:
         write_text(run.path / TAKEN, json.dumps({"weights": [], "pool": []}, indent=2) + "\n")
         return
     reader, path = reader_in(model, initial), Run(initial.run).weights_path
-    weights, own = read_tensors(path), dict(reader.named_parameters())
+    weights, own = read_tensors(path), lasting(reader)
     check_finite(weights, path)
     labeller = not isinstance(reader, Writer) and any(name.startswith(READER) for name in weights)
     inside = READER if labeller else ""
@@ -145,7 +145,8 @@ def freeze(initial: Initial, model: Model, run: Run) -> None:
         raise ConfigError(f"frozen_layers {initial.frozen_layers}: the model has {max(lowest.values())} layers")
     for name in taken["weights"]:
         low = name in lowest and lowest[name] <= initial.frozen_layers
-        own[name].requires_grad_(not (initial.frozen or low))
+        if name in own:  # and no statistic of a batch norm
+            own[name].requires_grad_(not (initial.frozen or low))
     for name in taken.get("pool", ()):
         whole[name].requires_grad_(not initial.frozen)
     if initial.rank:

@@ -126,6 +126,21 @@ def test_a_run_of_pictures_is_what_another_begins_from(home: Path, tmp_path: Pat
     assert all(torch.equal(before[name], after[name]) for name in shared)
 
 
+def test_convolutions_judge_as_when_they_were_validated(home: Path, tmp_path: Path, regard: Say) -> None:
+    """What batch norms have seen goes into the run, and along to what begins from it."""
+    sizes = ["--preset", "resnet-18", "--model.reader.backbone.inner", 4, "--task.side", 32, *TRAINING]
+    perform("train", "classify", "--run", tmp_path / "run", *data(home), *sizes)
+    events = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    best = max(event["metrics"]["accuracy"] for event in events if event["event"] == "validation")
+    assert answer(regard, "evaluate", tmp_path / "run", "--data", home / "valid")["accuracy"] == best
+    begun = ["--from", tmp_path / "run", "--frozen", "--max-steps", 1, "--validate-every", 1]
+    perform("train", "classify", "--run", tmp_path / "next", *data(home), *begun)
+    one, other = (read_tensors(tmp_path / name / "model.safetensors") for name in ("run", "next"))
+    seen = "reader.backbone.first.norm.running_mean"
+    torch.testing.assert_close(other[seen], one[seen], rtol=0.5, atol=0.1)
+    assert one[seen].abs().max() > 0.1
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -76,6 +76,23 @@ def test_an_average_put_back_goes_on_as_if_it_had_never_stopped(config: AverageC
 
 
 @pytest.mark.parametrize("config", AVERAGES, ids=lambda config: config.kind)
+def test_statistics_of_batch_norms_are_averaged_as_weights_are(config: AverageConfig) -> None:
+    average = config.build(nn.BatchNorm2d(3))
+    seen = []
+    for step in range(1, 9):
+        average.model(torch.randn(4, 3, 2, 2) + step)
+        average.update(step)
+        seen.append(average.model.running_mean.clone())
+    found = average.weights()["running_mean"]
+    if config.kind == "last":
+        torch.testing.assert_close(found, torch.stack(seen)[[3, 5, 7]].mean(0))
+    assert torch.equal(found, seen[-1]) == (config.kind == "none")
+    with average.applied():
+        assert torch.equal(average.model.running_mean, found)
+    assert torch.equal(average.model.running_mean, seen[-1])
+
+
+@pytest.mark.parametrize("config", AVERAGES, ids=lambda config: config.kind)
 def test_an_applied_average_is_in_the_model_and_then_out_of_it_again(config: AverageConfig) -> None:
     average = config.build(nn.Linear(3, 2))
     own = follow(average, range(1, 10))[-1]
