@@ -17,6 +17,7 @@ from regard.data.tokenizers import END
 from regard.models import (
     BiLMModel,
     Decoder,
+    Detector,
     Encoder,
     EncoderDecoder,
     EncoderModel,
@@ -41,6 +42,7 @@ from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
 from regard.nn.feedforward import MLP, Activation, FeedForwardConfig, Gate, Gated
 from regard.nn.heads import HeadConfig
 from regard.nn.losses import words_loss
+from regard.nn.matching import Things
 from regard.nn.mixers import Convolution, Recurrence
 from regard.nn.norms import LayerNorm, NormConfig
 from regard.nn.pooling import LastToken, PoolConfig
@@ -62,6 +64,7 @@ POSITIONS: list[PositionConfig] = [
     Learned(join="concat", width=8),
     Learned(join="qkv"),
     regard.nn.positions.Rotary(layout="interleaved"),
+    regard.nn.positions.SinusoidalGrid(join="qk"),
     regard.nn.positions.Relative(distance=3, per_head=True, tied=True),
     regard.nn.positions.Relative(distance=3, values=False),
     regard.nn.positions.Relative(distance=3, keys=False),
@@ -134,6 +137,8 @@ def small(config: ModelConfig) -> ModelConfig:
     given = sizes_in(config)
     own = {"source_vocabulary": VOCABULARY} if "source_vocabulary" in given else {}
     own |= {"hidden": 48} if isinstance(config, Turing) else {}
+    if isinstance(config, Detector):
+        sizes, own = {**SMALL, **SMALL_PICTURES, "width": WIDTH, "side": 64, "count": 5}, {"labels": 3}
     if isinstance(config, PictureReaderConfig):
         patch = getattr(config.backbone, "size", 16) if config.encoder is not None else 32
         sizes, own = SMALL_PICTURES | (SMALL if config.encoder is not None else {}) | {"side": 2 * max(patch, 8)}, {}
@@ -157,6 +162,7 @@ MODELS: dict[str, ModelConfig] = {
 }
 ALL_PRESETS = {name: small(preset.config) for name, preset in regard.zoo.presets().items()}
 PICTURES = {name: config for name, config in ALL_PRESETS.items() if isinstance(config, PictureReaderConfig)}
+DETECTORS = {name: config for name, config in ALL_PRESETS.items() if isinstance(config, Detector)}
 PRESETS = {name: config for name, config in ALL_PRESETS.items() if not reads_pictures(config)}
 
 
@@ -249,6 +255,8 @@ def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tenso
         return (bits.to(next(model.parameters()).dtype),)
     if isinstance(model.config, PictureReaderConfig):
         return (pictures(model, batch),)
+    if isinstance(model.config, Detector):
+        return (pictures(model.reader, batch),)
     if isinstance(model, TextLabeller):
         text = tokens(batch, length)
         text[:, length // 2] = END  # of a sentence
@@ -269,6 +277,9 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
         return F.cross_entropy(model(*inputs).flatten(0, 1), inputs[-1][:, 0])
     if isinstance(model.config, PictureReaderConfig):  # how light each colour is
         return (model(*inputs).mean(1)[:, :3] - inputs[0].mean((2, 3))).square().mean()
+    if isinstance(model.config, Detector):
+        found: Tensor = model(*inputs, things=Things.of([([1], [[0.3, 0.4, 0.2, 0.3]])] * len(inputs[0])))
+        return found
     if isinstance(model, TextLabeller):
         assert isinstance(model.config, LabellerConfig)
         return F.cross_entropy(model(*inputs), inputs[0][:, 0] % model.config.labels)

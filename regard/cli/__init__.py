@@ -15,6 +15,7 @@ from regard.cli import (
     augment,
     demo,
     describe,
+    detect,
     embed,
     evaluate,
     export,
@@ -31,7 +32,7 @@ from regard.cli import (
 from regard.errors import Error, reason
 
 VERBS: tuple[Any, ...] = (
-    *(demo, train, *use.USES, augment, generate, embed, similar),
+    *(demo, train, *use.USES, detect, augment, generate, embed, similar),
     *(evaluate, look, lab, studio, describe, listing, import_, export),
 )
 

@@ -10,12 +10,19 @@ from typing import Any, ClassVar, TypeVar
 from regard.config import Config, ConfigError, Size
 from regard.data.catalogue import data_set, data_sets, open_data
 from regard.data.documents import Document, Listed
-from regard.data.files import PairFile, ParallelFiles, SummaryFile
+from regard.data.files import PairFile, ParallelFiles, SummaryFile, existing
 from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
-from regard.data.pictures.examples import LabelledPicture
-from regard.data.pictures.tables import LabelledPictureTable, PictureFolders, holds_picture_folders, names_pictures
+from regard.data.pictures.annotations import CocoFile, VocFolder
+from regard.data.pictures.examples import BoxedPicture, LabelledPicture
+from regard.data.pictures.tables import (
+    BoxTable,
+    LabelledPictureTable,
+    PictureFolders,
+    holds_picture_folders,
+    names_pictures,
+)
 from regard.data.questions import Question, open_questions
 from regard.data.related import Related, RelatedFile, from_judged, from_pairs
 from regard.data.tagged import Tagged, open_tagged
@@ -186,6 +193,23 @@ class LabelledPictureData(Examples):
     def read(self) -> Iterable[LabelledPicture]:
         path = Path(self.path)
         return PictureFolders(path) if path.is_dir() else LabelledPictureTable(self.path, self.columns)
+
+
+@dataclass(frozen=True)
+class BoxData(Examples):
+    """Where pictures with boxes come from: a table with a line for each box, COCO's JSON, a folder of Pascal VOC's XML
+    files, or a named set, whose `languages` say which of its kinds to take."""
+
+    form: ClassVar[str] = "boxes"
+    called: ClassVar[str] = "pictures with boxes"
+    takes: ClassVar = (6,)
+    said: ClassVar[str] = "name six, the picture's, the class's, and those of left, top, right and bottom"
+
+    def read(self) -> Iterable[BoxedPicture]:
+        path = Path(self.path)
+        if path.is_dir():
+            return VocFolder(path)
+        return CocoFile(existing(path)) if path.suffix == ".json" else BoxTable(path, self.columns)
 
 
 @dataclass(frozen=True)

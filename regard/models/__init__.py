@@ -26,6 +26,7 @@ from regard.models.base import (
 from regard.models.bilm import BiLM, BiLMModel
 from regard.models.classifier import Classifier, ClassifierModel
 from regard.models.decoder import Decoder, DecoderModel
+from regard.models.detector import Detector, DetectorModel
 from regard.models.encoder import Encoder, EncoderModel, encoder_in
 from regard.models.encoder_decoder import EncoderDecoder, EncoderDecoderModel
 from regard.models.ensemble import Ensemble
@@ -49,6 +50,8 @@ __all__ = [
     "BiLMModel",
     "Decoder",
     "DecoderModel",
+    "Detector",
+    "DetectorModel",
     "Encoder",
     "EncoderDecoder",
     "EncoderDecoderModel",

@@ -53,7 +53,7 @@ from regard.nn.pooling import AttentionPool, FirstTokenPool, LastTokenPool, Pool
 from regard.nn.positions.absolute import LearnedPosition
 from regard.nn.positions.base import Position
 from regard.nn.positions.distance import BucketPosition, RelativePosition
-from regard.nn.positions.grid import LearnedGridPosition
+from regard.nn.positions.grid import LearnedGridPosition, SinusoidalGridPosition
 from regard.nn.positions.number import OrderPosition
 from regard.nn.positions.rotary import RotaryPosition
 from regard.nn.positions.transformer_xl import TransformerXLPosition
@@ -297,7 +297,17 @@ def norming(part: Attention, queries: int, keys: int) -> Cost:
 @of(SelfAttention)
 def self_attention(part: SelfAttention, shape: Shape) -> Cost:
     layers = cost(part.qkv, shape) + cost(part.kernel, shape) + cost(part.out, shape)
-    return layers + Cost(kept=shape.tokens * part.qkv.out_features) + norming(part, shape.tokens, shape.tokens)
+    own = Cost(kept=shape.tokens * part.qkv.out_features) + norming(part, shape.tokens, shape.tokens)
+    return layers + own + placed_beside(part, shape)
+
+
+def placed_beside(part: SelfAttention, shape: Shape) -> Cost:
+    """Of places that queries and keys are made of, which are the same for all rows, and of the bias alone."""
+    position = part.kernel.position
+    if not isinstance(position, SinusoidalGridPosition) or position.config.join == "add":
+        return Cost()
+    places = (shape.length + 1) * part.qkv.in_features
+    return Cost(places * part.qkv.out_features, kept=places, constant=places * part.qkv.out_features)
 
 
 @of(BandedAttention)

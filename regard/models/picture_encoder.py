@@ -66,7 +66,7 @@ class PictureEncoderModel(PictureReader):
         if self.encoder is None:
             return Memory(x)
         states, left = self.encoder(x, context.enter("encoder"))
-        return Memory.at(states, left.geometry)
+        return replace(Memory.at(states, left.geometry), places=self.encoder.position.beside(left))
 
     def enter(self, pictures: Tensor) -> tuple[Context, Tensor]:
         """The context of a pass, and the input (B, N, D) of the first block."""

@@ -16,6 +16,7 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "classify": "texts or pictures by their labels",
     "pair": "pairs of texts by a label or a score",
     "tag": "a tag for every word",
+    "detect": "things in pictures by their boxes",
     "answer": "spans of a text that answer questions",
     "similar": "vectors of texts, near where texts are alike",
     "copy": "sequences of bits, out of a memory",

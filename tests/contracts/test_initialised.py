@@ -59,9 +59,10 @@ BUILDERS: dict[str, Callable[[Any], nn.Module]] = {
     "choice": lambda part: part.build(),
     "backbone": lambda part: part.build(WIDTH),
     "window": lambda part: part.build(WIDTH),
+    "queries": lambda part: part.build(WIDTH),
     "reader": lambda part: part.build(Sizes(WIDTH, WIDTH, 2 * WIDTH)),
 }
-NO_MODULES = {"init", "task", "average", "optimiser", "schedule", "experiment"}
+NO_MODULES = {"init", "matching", "task", "average", "optimiser", "schedule", "experiment"}
 PARTS: list[tuple[str, Config]] = [
     (family, default(kind) if family == "model" else kind())  # type: ignore[arg-type]
     for family in BUILDERS

@@ -219,6 +219,25 @@ def test_sinusoids_of_a_grid_tell_rows_from_columns() -> None:
     torch.testing.assert_close(grid[2, 3], torch.cat([sinusoids(torch.tensor(p), 24) for p in (2, 3)]).float())
 
 
+def test_places_beside_the_states_make_queries_and_keys_and_no_values() -> None:
+    """As if x + places were projected for these, and x for those; and they cost what PyTorch counts."""
+    position = SinusoidalGrid(leading=1, join="qk", whole=True)
+    model = vit(position=position).build().eval()
+    randomise(model)
+    context, x = model.enter(torch.rand(2, 3, 24, 32))
+    assert torch.equal(model.encoder.position(x, context), x)
+    layer, places = model.encoder.blocks[0].attention, model.encoder.position.beside(context)
+    assert places.shape == (13, 48)
+    torch.testing.assert_close(places[-1, :24], sinusoids(torch.tensor(2 * torch.pi), 24))  # the last row ends at 2π
+    q, k, v = layer.project(x, context)
+    for found, expected, given in zip((q, k, v), range(3), (x + places, x + places, x), strict=True):
+        torch.testing.assert_close(found, layer.split(layer.qkv(given.float()))[expected], rtol=1e-4, atol=1e-5)
+    given = torch.rand(3, 3, 32, 32)
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        model(given)
+    assert regard.describe(model, batch=3).multiply_adds == counter.get_total_flops() // 2
+
+
 def test_a_smaller_picture_takes_places_between_those_that_were_learnt() -> None:
     model = vit().build().eval()
     with torch.no_grad():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from regard.config import Config, ConfigError, Count, Rate
 from regard.data.pictures.reading import Pixels, pillow
@@ -50,25 +51,56 @@ class Augment(Config):
 
     def __call__(self, pixels: Pixels, random: Random) -> Pixels:
         """A picture of the same size."""
+        return self.moved(pixels, random)[0]
+
+    def moved(self, pixels: Pixels, random: Random) -> tuple[Pixels, Move]:
+        """A picture of the same size, and where its points went, as far as `changes` leave them where they are."""
+        width, move = pixels.shape[1], Move()
         if random.random() < self.flip:
-            pixels = pixels[:, ::-1]
+            pixels, move = pixels[:, ::-1], Move((-1.0, 1.0), (float(width), 0.0))
         if self.crop == "shift":
-            pixels = shifted(pixels, random)
+            down, right = drawn_shift(pixels.shape, random)
+            pixels, move = shifted(pixels, down, right), move.then((1.0, 1.0), (right, down))
         elif self.crop == "zoom":
-            pixels = zoomed(pixels, self.least, random)
+            top, left, high, wide = drawn_part(pixels.shape, self.least, random)
+            across, along = width / wide, pixels.shape[0] / high
+            pixels = zoomed(pixels, top, left, high, wide)
+            move = move.then((across, along), (-left * across, -top * along))
         if self.colour:
             pixels = recoloured(pixels, self.colour, random)
         if self.changes:
             pixels = changed(pixels, self.changes, self.magnitude / HIGHEST, random)
         if self.erase and random.random() < self.erase:
             pixels = erased(pixels, random)
-        return np.ascontiguousarray(pixels)
+        return np.ascontiguousarray(pixels), move
 
 
-def shifted(pixels: Pixels, random: Random) -> Pixels:
-    """By up to an eighth of a side, behind which is grey."""
+@dataclass(frozen=True)
+class Move:
+    """Where a point (x, y) of a picture goes: times `scale`, plus `shift`."""
+
+    scale: tuple[float, float] = (1.0, 1.0)
+    shift: tuple[float, float] = (0.0, 0.0)
+
+    def then(self, scale: tuple[float, float], shift: tuple[float, float]) -> Move:
+        (x, y), (right, down) = self.scale, self.shift
+        return Move((x * scale[0], y * scale[1]), (right * scale[0] + shift[0], down * scale[1] + shift[1]))
+
+    def boxes(self, boxes: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(n, 4): left, top, right, bottom."""
+        ends = boxes.reshape(-1, 2, 2) * np.array(self.scale, np.float32) + np.array(self.shift, np.float32)
+        return np.concatenate([ends.min(1), ends.max(1)], 1)
+
+
+def drawn_shift(shape: tuple[int, ...], random: Random) -> tuple[int, int]:
+    """By how much down and to the right: up to an eighth of a side."""
+    down, right = (int(random.integers(-int(side * SHIFT), int(side * SHIFT) + 1)) for side in shape[:2])
+    return down, right
+
+
+def shifted(pixels: Pixels, down: int, right: int) -> Pixels:
+    """Behind it is grey."""
     height, width = pixels.shape[:2]
-    down, right = (int(random.integers(-int(side * SHIFT), int(side * SHIFT) + 1)) for side in (height, width))
     moved = np.full_like(pixels, GREY)
     moved[max(down, 0) : height + min(down, 0), max(right, 0) : width + min(right, 0)] = pixels[
         max(-down, 0) : height + min(-down, 0), max(-right, 0) : width + min(-right, 0)
@@ -76,17 +108,22 @@ def shifted(pixels: Pixels, random: Random) -> Pixels:
     return moved
 
 
-def zoomed(pixels: Pixels, least: float, random: Random) -> Pixels:
-    """A part of the picture, stretched to all of it. Szegedy et al. 2015, arXiv:1409.4842."""
-    height, width = pixels.shape[:2]
+def drawn_part(shape: tuple[int, ...], least: float, random: Random) -> tuple[int, int, int, int]:
+    """Top, left, height and width of a part of a picture. Szegedy et al. 2015, arXiv:1409.4842."""
+    height, width = shape[:2]
     for _ in range(ZOOM_TRIES):
         area = height * width * random.uniform(least, 1)
         aspect = np.exp(random.uniform(*np.log(ASPECTS)))
         high, wide = round((area / aspect) ** 0.5), round((area * aspect) ** 0.5)
         if 0 < high <= height and 0 < wide <= width:
             top, left = int(random.integers(height - high + 1)), int(random.integers(width - wide + 1))
-            return resampled(np.ascontiguousarray(pixels[top : top + high, left : left + wide]), height, width)
-    return pixels
+            return top, left, high, wide
+    return 0, 0, height, width
+
+
+def zoomed(pixels: Pixels, top: int, left: int, high: int, wide: int) -> Pixels:
+    """A part of the picture, stretched to all of it."""
+    return resampled(np.ascontiguousarray(pixels[top : top + high, left : left + wide]), *pixels.shape[:2])
 
 
 def recoloured(pixels: Pixels, most: float, random: Random) -> Pixels:

@@ -100,8 +100,13 @@ class AskedPicture:
 
 @dataclass(frozen=True)
 class BoxedPicture:
-    """A picture and the things in it: of each its class and its box."""
+    """A picture and the things in it: of each its class and its box, and in `lines` its place in a file."""
 
     picture: Picture
     boxes: tuple[tuple[str, Box], ...]
     where: str = field(default="", compare=False, repr=False)
+    lines: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    def place(self, number: int) -> str:
+        """What a message calls the `number`th thing, counted from 0."""
+        return self.lines[number] if self.lines else f"{self.where or self.picture.name}, box {number + 1}"

@@ -150,7 +150,8 @@ class BoxTable(PictureTable[BoxedPicture]):
 
     def __iter__(self) -> Iterator[BoxedPicture]:
         for picture, found in grouped(super().__iter__()):
-            yield BoxedPicture(picture, tuple(box for line in found for box in line.boxes), found[0].where)
+            boxes = tuple(box for line in found for box in line.boxes)
+            yield BoxedPicture(picture, boxes, found[0].where, tuple(line.where for line in found))
 
 
 def grouped(examples: Iterable[Any]) -> Iterator[tuple[PictureFile, list[Any]]]:

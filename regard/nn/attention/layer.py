@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from regard.config import ConfigError, Part, Rate, Size
@@ -149,14 +150,29 @@ class SelfAttention(Attention):
 
     def project(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
         """Queries (B, H, T, K), keys and values (B, G, T, K), placed."""
-        fused = self.qkv(x).view(*x.shape[:-1], self.dims.groups, -1).transpose(1, 2)  # (B, G, T, …)
-        q, k, v = fused.split(self.widths, dim=-1)
-        if self.queries > 1:
-            q = q.unflatten(-1, (self.queries, -1)).transpose(2, 3).flatten(1, 2)  # (B, H, T, K)
+        q, k, v = self.split(self.qkv(x))
+        vectors = self.kernel.position.beside(context)
+        if vectors is not None:
+            more_q, more_k, _ = self.split(product(self.qkv, vectors.to(x.dtype)))
+            q, k = q + more_q, k + more_k
         if self.query_norm is not None and self.key_norm is not None:
             q, k = self.query_norm(q), self.key_norm(k)
         placed: tuple[Tensor, Tensor, Tensor] = self.kernel.position(q, k, v, context)
         return placed
+
+    def split(self, fused: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (…, H, T, K), keys and values (…, G, T, K) out of one product (…, T, …)."""
+        grouped = fused.view(*fused.shape[:-1], self.dims.groups, -1).transpose(-3, -2)  # (…, G, T, …)
+        q, k, v = torch.split(grouped, self.widths, dim=-1)
+        if self.queries > 1:
+            q = q.reshape(*q.shape[:-1], self.queries, -1).transpose(-3, -2).flatten(-4, -3)
+        return q, k, v
+
+
+def product(layer: nn.Module, vectors: Tensor) -> Tensor:
+    """What a linear layer makes of vectors, without its bias."""
+    found: Tensor = layer(vectors) - layer(vectors.new_zeros(1, vectors.shape[-1]))
+    return found
 
 
 class CrossAttention(Attention):
@@ -181,7 +197,9 @@ class CrossAttention(Attention):
         k, v = across.kept(self.role, lambda states: self.keys_and_values(states, across))
         if len(x) % len(k):
             raise ValueError(f"the memory holds a batch of {len(k)}, the tokens are a batch of {len(x)}")
-        joined = x.reshape(len(k), -1, x.shape[-1])  # (R·n, T, D) → (R, n·T, D)
+        vectors = self.kernel.position.beside(context)
+        asking = x if vectors is None else x + vectors.to(x.dtype)
+        joined = asking.reshape(len(k), -1, x.shape[-1])  # (R·n, T, D) → (R, n·T, D)
         q = self.q(joined).view(*joined.shape[:-1], self.dims.heads, -1).transpose(1, 2)  # (R, H, n·T, K)
         if self.query_norm is not None:
             q = self.query_norm(q)
@@ -191,6 +209,10 @@ class CrossAttention(Attention):
         """Of the states (R, S, D) of a memory, (R, G, S, …), ready for queries."""
         fused = self.kv(states).unflatten(-1, (self.dims.groups, -1)).transpose(1, 2)
         k, v = fused.split(self.widths, dim=-1)
+        if context.memory is not None and (places := context.memory.places) is not None:
+            more = product(self.kv, places.to(states.dtype))
+            more = more.view(*more.shape[:-1], self.dims.groups, -1).transpose(-3, -2)
+            k = k + more[..., : self.widths[0]]
         return self.kernel.ready(k if self.key_norm is None else self.key_norm(k), v, context)
 
     def cache_values(self) -> int:

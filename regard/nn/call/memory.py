@@ -18,13 +18,15 @@ class Memory:
     stand (S,) or (B, S), None for one after the other.
 
     It may have fewer rows than the decoder's batch: each then serves as many consecutive ones, the beams of a sentence.
-    `summary` (B, D) is one vector for the whole source, where the encoder makes one.
+    `summary` (B, D) is one vector for the whole source, where the encoder makes one. `places` (S, D) or (B, S, D) are
+    added to the states of which keys are made, not values, where positions enter every layer.
     """
 
     states: Tensor
     keep: Tensor | None = None
     summary: Tensor | None = None
     positions: Tensor | None = None
+    places: Tensor | None = None
 
     @classmethod
     def at(cls, states: Tensor, geometry: Geometry) -> Memory:
@@ -40,7 +42,8 @@ class Memory:
             return None if part is None else part.index_select(0, rows)
 
         positions = self.positions if self.positions is None or self.positions.dim() == 1 else chosen(self.positions)
-        return Memory(self.states.index_select(0, rows), chosen(self.keep), chosen(self.summary), positions)
+        places = self.places if self.places is None or self.places.dim() == 2 else chosen(self.places)
+        return Memory(self.states.index_select(0, rows), chosen(self.keep), chosen(self.summary), positions, places)
 
     def seen_by(self, geometry: Geometry) -> Geometry:
         """Of queries with this geometry that attend to the memory; made once for all layers."""

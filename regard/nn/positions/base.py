@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from regard.config import Part
 from regard.nn.call.context import Context
 
+PLACES = "places"  # the fact of a geometry: vectors (T, D) or (B, T, D) of where its queries stand
+
 
 @dataclass(frozen=True)
 class HeadDims:
@@ -47,6 +49,12 @@ class Position(nn.Module):
     def embed(self, x: Tensor, context: Context) -> Tensor:
         """(B, T, D - taken) token embeddings → (B, T, D) input of the first block."""
         return x
+
+    def beside(self, context: Context) -> Tensor | None:
+        """(T, D) or (B, T, D): what every layer adds to the states of which it makes queries and keys, not values. It
+        may be given with the sequence, as a fact of its geometry."""
+        found: Tensor | None = context.geometry.facts.get(PLACES)
+        return found
 
     def place(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> tuple[Tensor, Tensor, Tensor]:
         """New queries (B, H, T, K), keys and values (B, G, T, K) of this call, before they are cached."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.config import Count, Size
+from regard.config import Count, Positive, Size
 from regard.errors import Error
 from regard.nn.call.context import Context
 from regard.nn.call.geometry import Geometry
@@ -60,24 +62,46 @@ class LearnedGridPosition(Position):
 @dataclass(frozen=True)
 class SinusoidalGrid(PositionConfig, kind="sinusoidal-grid"):
     """Half of the width says the row by sines and cosines, the other half the column; nothing to learn, any size.
-    In a text every token stands in one row. Carion et al. 2020, arXiv:2005.12872, and Parmar et al. 2018."""
+    In a text every token stands in one row. Parmar et al. 2018, arXiv:1802.05751.
+
+    join: "add" to the embedding, or "qk": to what queries and keys are made of in every layer, as Carion et al. 2020
+    (arXiv:2005.12872) do. Where `whole`, the sides of the picture are 2π, however many cells they have. The slowest
+    wave is `base` times as long as the quickest.
+    """
 
     leading: Count = 0
+    join: Literal["add", "qk"] = "add"
+    whole: bool = False
+    base: Positive = 10_000.0
 
     def build(self, dims: HeadDims) -> Position:
-        return SinusoidalGridPosition(self.leading, dims.width)
+        return SinusoidalGridPosition(self, dims.width)
 
 
 class SinusoidalGridPosition(Position):
-    def __init__(self, leading: int, width: int) -> None:
+    def __init__(self, config: SinusoidalGrid, width: int) -> None:
         super().__init__()
-        self.leading, self.width = leading, width
+        self.config, self.width = config, width
 
     def embed(self, x: Tensor, context: Context) -> Tensor:
-        geometry = context.geometry
-        columns = geometry.facts[GRID][1] if GRID in geometry.facts else geometry.reach
-        cells = geometry.query_positions - self.leading
-        half = self.width // 2
+        return x + self.vectors(context.geometry).to(x.dtype) if self.config.join == "add" else x
+
+    def beside(self, context: Context) -> Tensor | None:
+        if self.config.join == "add":
+            return None
+        return context.geometry.once(("places", id(self)), lambda: self.vectors(context.geometry))
+
+    def vectors(self, geometry: Geometry) -> Tensor:
+        """(T, D) or (B, T, D), in double precision; zeros for leading tokens."""
+        rows, columns = geometry.facts.get(GRID, (1, geometry.reach))
+        cells = geometry.query_positions - self.config.leading
         row, column = cells.div(columns, rounding_mode="floor"), cells % columns
-        places = torch.cat([sinusoids(row, half), sinusoids(column, self.width - half)], -1)
-        return x + places.masked_fill((cells < 0).unsqueeze(-1), 0).to(x.dtype)
+        half, base = self.width // 2, self.config.base
+        down, right = (share(row, rows), share(column, columns)) if self.config.whole else (row, column)
+        places = torch.cat([sinusoids(down, half, base=base), sinusoids(right, self.width - half, base=base)], -1)
+        return places.masked_fill((cells < 0).unsqueeze(-1), 0)
+
+
+def share(places: Tensor, count: int) -> Tensor:
+    """Where each of so many cells ends, as a share of 2π."""
+    return (places + 1) * (2 * math.pi / count)

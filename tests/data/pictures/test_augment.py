@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from regard.config import ConfigError
-from regard.data.pictures.augment import CHANGES, Augment, erased, shifted, zoomed
+from regard.data.pictures.augment import CHANGES, Augment, drawn_part, drawn_shift, erased, shifted, zoomed
 
 pytest.importorskip("PIL")
 
@@ -47,7 +47,7 @@ def test_half_of_the_pictures_are_mirrored(pixels: NDArray[np.uint8]) -> None:
 def test_shifting_keeps_what_stays_inside(pixels: NDArray[np.uint8]) -> None:
     seen = set()
     for seed in range(40):
-        found = shifted(pixels, np.random.default_rng(seed))
+        found = shifted(pixels, *drawn_shift(pixels.shape, np.random.default_rng(seed)))
         places = [
             (down, right)
             for down in range(-4, 5)
@@ -63,7 +63,7 @@ def test_zooming_shows_a_part() -> None:
     ramp = np.tile(np.arange(64, dtype=np.uint8)[None, :, None] * 4, (64, 1, 3))
     spans = []
     for seed in range(50):
-        found = zoomed(ramp, 0.25, np.random.default_rng(seed)).astype(int)
+        found = zoomed(ramp, *drawn_part(ramp.shape, 0.25, np.random.default_rng(seed))).astype(int)
         spans.append(found[..., 0].max() - found[..., 0].min())
     assert min(spans) < 160
     assert max(spans) > 220
