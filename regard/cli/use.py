@@ -13,6 +13,7 @@ from typing import Any
 from regard.cli.options import add_precision, add_verb, add_with, positive, split_changes
 from regard.cli.progress import counting, say
 from regard.cli.texts import chunks, given_texts, line_by_line, readable, standard_input
+from regard.data.pictures.tables import ENDINGS
 from regard.errors import Error
 
 LINES_A_CHUNK = 1000  # lines of standard input that are sorted by length together
@@ -107,6 +108,8 @@ def run(use: Use, options: Options, rest: list[str]) -> None:
     else:
         given = use.given(given_texts(rest, use.name))
     tool = use.load(use.purpose, options)
+    if not tool.pictures:
+        refuse_pictures(given, options.run)
     lines: Iterable[str] = given or standard_input(use.doing)
     number = 1
     with counting(use.counted, len(given) or None) as done:
@@ -116,6 +119,13 @@ def run(use: Use, options: Options, rest: list[str]) -> None:
             for found in tool.results(inputs, options.batch, say, done, **fields):
                 print(use.written(tool, found, options))
             sys.stdout.flush()
+
+
+def refuse_pictures(given: Sequence[str], run: str) -> None:
+    """Their names would be taken for texts."""
+    for text in given:
+        if text.lower().endswith(ENDINGS) and Path(text).is_file():
+            raise Error(f"{text} is a picture, and {run} reads texts")
 
 
 def search_of(changes: dict[str, Any], options: Options) -> dict[str, Any]:

@@ -32,6 +32,7 @@ class Tool:
     """A kind of tool says what its model makes of inputs (`results`), how an input is read from a line (`parse`), and
     what of it is looked at (`subject`)."""
 
+    pictures = False  # whether an input is the file of a picture
     tokenizer: Any  # a Tokenizer; None where the model reads and writes no text
 
     def __init__(self, model: Any, tokenizer: Tokenizer | None) -> None:

@@ -21,7 +21,7 @@ from regard.tasks.judging.picturing import PictureClassification, PictureClassif
 from regard.training.session import read_recipe
 from tests.conftest import Say, answer
 from tests.paintings import COLOURS, MODEL, SIDE, TRAINING, painting, write_paintings
-from tests.toy import perform
+from tests.toy import Toy, perform
 
 pytest.importorskip("PIL")
 
@@ -183,6 +183,14 @@ def test_texts_and_pictures_are_not_taken_for_each_other(regard: Say, tmp_path: 
     texts.write_text("a good day\tgood\na bad day\tbad\n" * 4)
     words = ["--train", texts, "--valid", texts, "--preset", "vit-tiny", "--run", tmp_path / "run"]
     assert "one that reads pictures gives a text no label" in regard("train", "classify", *words)[2]
+
+
+def test_a_run_of_texts_takes_no_picture_for_one(regard: Say, toy: Toy, home: Path) -> None:
+    picture = home / "test" / "red" / "0.png"
+    code, out, err = regard("translate", toy.good, picture)
+    assert (code, out) == (2, "")
+    assert f"{picture} is a picture, and {toy.good} reads texts" in err
+    assert regard("translate", toy.good, "red.png")[0] == 0
 
 
 def test_mixed_pictures_keep_their_share() -> None:

@@ -35,6 +35,7 @@ class PictureClassifier(Labelling[Picture]):
     to 255, or what a data set gives."""
 
     source: OnePicture
+    pictures = True
 
     def several(self, values: Any) -> bool:
         return super().several(values) and not isinstance(values, np.ndarray)
