@@ -83,11 +83,24 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 TOKENS, HELD = "tokens", "tokens-valid"  # folders in the run folder: the training and the held-out tokens
+PICTURES, HELD_PICTURES = "pictures", "pictures-valid"  # the same of pixels
+FEATURES = "features"  # in the run folder: what a frozen reader makes of pictures
 ASKED = "asked.json"  # in the run folder: the recipe as it was asked for, before the data decided the rest
 PROBES = "probes"  # the folder of looks at fixed sentences, taken while training
 FILES = (  # and folders that a training leaves in its run folder
     *("config.json", "recipe.yaml", ASKED, "model.safetensors", "tokenizer.json", "labels.json", "scale.json"),
-    *("metrics.jsonl", "report.html", "checkpoints", "tensorboard", TOKENS, HELD, PROBES),
+    *(
+        "metrics.jsonl",
+        "report.html",
+        "checkpoints",
+        "tensorboard",
+        TOKENS,
+        HELD,
+        PICTURES,
+        HELD_PICTURES,
+        FEATURES,
+        PROBES,
+    ),
 )
 NEEDS = "needs"  # a section of the config: modules from outside → how one asks for them
 

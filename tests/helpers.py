@@ -26,6 +26,8 @@ from regard.models import (
     Model,
     ModelConfig,
     PictureReaderConfig,
+    PictureWriter,
+    PictureWriterConfig,
     RecurrentEncoder,
     SourceWriter,
     TextLabeller,
@@ -142,6 +144,8 @@ def small(config: ModelConfig) -> ModelConfig:
     if isinstance(config, PictureReaderConfig):
         patch = getattr(config.backbone, "size", 16) if config.encoder is not None else 32
         sizes, own = SMALL_PICTURES | (SMALL if config.encoder is not None else {}) | {"side": 2 * max(patch, 8)}, {}
+    if isinstance(config, PictureWriterConfig):
+        own = {"inner": 8, "side": 96}  # of about as many cells as there are words
     return change(config, {name: size for name, size in (sizes | own).items() if name in given})
 
 
@@ -163,7 +167,10 @@ MODELS: dict[str, ModelConfig] = {
 ALL_PRESETS = {name: small(preset.config) for name, preset in regard.zoo.presets().items()}
 PICTURES = {name: config for name, config in ALL_PRESETS.items() if isinstance(config, PictureReaderConfig)}
 DETECTORS = {name: config for name, config in ALL_PRESETS.items() if isinstance(config, Detector)}
-PRESETS = {name: config for name, config in ALL_PRESETS.items() if not reads_pictures(config)}
+CAPTIONERS = {name: config for name, config in ALL_PRESETS.items() if isinstance(config, PictureWriterConfig)}
+PRESETS = {
+    name: config for name, config in ALL_PRESETS.items() if not reads_pictures(config) and name not in CAPTIONERS
+}
 
 
 def label(config: Part) -> str:
@@ -257,6 +264,8 @@ def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tenso
         return (pictures(model, batch),)
     if isinstance(model.config, Detector):
         return (pictures(model.reader, batch),)
+    if isinstance(model, PictureWriter):
+        return pictures(model.encoder, batch), tokens(batch, length)
     if isinstance(model, TextLabeller):
         text = tokens(batch, length)
         text[:, length // 2] = END  # of a sentence

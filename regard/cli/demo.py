@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from regard.cli import demo_pictures
 from regard.cli.options import add_verb, read_changes
 from regard.cli.train import stopped
 
@@ -21,28 +22,49 @@ def add(verbs: Any) -> None:
         "demo",
         run,
         help="train a small translator on the built-in corpus and show it",
-        description="Train a small English-French translator on the built-in phrasebook, score it, translate with it.",
-        epilog="examples:\n  regard demo\n  regard demo --run runs/demo2 --max-steps 500 --seed 2\n",
+        description="Train a small English-French translator on the built-in phrasebook, score it, translate with it; "
+        "or, with --pictures, a captioner of drawn scenes.",
+        epilog="examples:\n  regard demo\n  regard demo --pictures\n"
+        "  regard demo --run runs/demo2 --max-steps 500 --seed 2\n",
     )
-    verb.add_argument("--run", default="runs/demo", metavar="DIR", help="its folder; a demo that is there is replaced")
+    about = "its folder (default runs/demo, or runs/demo-pictures); a demo that is there is replaced"
+    verb.add_argument("--run", metavar="DIR", help=about)
+    verb.add_argument("--pictures", action="store_true", help="train a captioner of drawn pictures instead")
 
 
 def run(options: argparse.Namespace, rest: list[str]) -> None:
+    if options.pictures:
+        folder = options.run or "runs/demo-pictures"
+        train(folder, demo_pictures.recipe(), "caption", rest)
+        demo_pictures.show(folder, called())
+    else:
+        folder = options.run or "runs/demo"
+        train(folder, recipe(), "translate", rest)
+        show(folder)
+
+
+def train(folder: str, recipe: Any, task: str, rest: list[str]) -> None:
+    """A new run in the place of the one that is there."""
     from regard.config import change
-    from regard.data.catalogue import open_data
-    from regard.decoding import Decoding
-    from regard.metrics.translations import bleu, chrf
     from regard.runfolder import Run
-    from regard.tasks.writing.alignment import error_rate
-    from regard.tasks.writing.translation import load_translator
     from regard.training.session import start
 
     try:
-        start(Run(options.run), change(recipe(), read_changes(rest)), overwrite=True)
+        start(Run(folder), change(recipe, read_changes(rest)), overwrite=True)
     except KeyboardInterrupt as stop:
-        print(stopped(stop, f"{called()} train translate --run {options.run} --resume"))
+        print(stopped(stop, f"{called()} train {task} --run {folder} --resume"))
         raise
-    translator = load_translator(options.run)
+
+
+def show(folder: str) -> None:
+    """What the translator makes of sentences that it has not seen, and how good that is."""
+    from regard.data.catalogue import open_data
+    from regard.decoding import Decoding
+    from regard.metrics.translations import bleu, chrf
+    from regard.tasks.writing.alignment import error_rate
+    from regard.tasks.writing.translation import load_translator
+
+    translator = load_translator(folder)
     test = list(open_data("phrasebook", "en-fr", "test", TEST_SENTENCES))
     found = translator.texts([pair.source for pair in test], Decoding(beam=4))
     references = [pair.target for pair in test]
@@ -53,9 +75,9 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
     for pair, text in list(zip(test, found, strict=True))[:SENTENCES_SHOWN]:
         print(f"  {pair.source}\n  → {text}\n")
     command = called()
-    print(f"The report:              open {options.run}/report.html in a browser")
-    print(f'Try your own sentence:   {command} translate {options.run} "The black cat sleeps."')
-    print(f'See what it looks at:    {command} look {options.run} "The black cat sleeps."')
+    print(f"The report:              open {folder}/report.html in a browser")
+    print(f'Try your own sentence:   {command} translate {folder} "The black cat sleeps."')
+    print(f'See what it looks at:    {command} look {folder} "The black cat sleeps."')
     print(f"All of it in a browser:  {command} studio")
     print(f"Train on your own files: {command} train translate --train train.tsv --valid valid.tsv --run runs/my")
 

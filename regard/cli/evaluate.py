@@ -27,9 +27,10 @@ def add(verbs: Any) -> None:
         "tagger: accuracy, macro-F1 and each tag; precision, recall and F1 of entities where tags mark them (B-, I-). "
         "Of pairs: accuracy, macro-F1 and Matthews, or Pearson and Spearman. Of vectors (`similar`, or an encoder "
         "without a task): Spearman and Pearson of cosines against scores, or how often what belongs together is "
-        "nearest. Of a language model: bits per byte, perplexity by token and by word; --stride N moves its context on "
-        "by so many tokens (half of it by default; 1 is exact and slow). Of a detector: average precision as COCO has "
-        "it, over all overlaps (AP) and at a half and three quarters (AP50, AP75), and of each class.",
+        "nearest. Of captions: CIDEr-D, BLEU-1 to 4 and ROUGE-L against all captions of a picture. Of a detector: "
+        "average precision as COCO has it, over all overlaps (AP) and at a half and three quarters (AP50, AP75), and "
+        "of each class. Of a language model: bits per byte, perplexity by token and by word; --stride N moves its "
+        "context on by so many tokens (half of it by default; 1 is exact and slow).",
         epilog="Any field of the search is an option, as for `regard translate`. Gold alignments are a column "
         '"alignment" of a JSONL or CSV file ("0-0 1-2"); the phrasebook has them.\n\n'
         "examples:\n"

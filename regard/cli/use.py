@@ -358,6 +358,23 @@ USES = (
         json="a JSON object a line: source, text, score, log_prob",
     ),
     Use(
+        "caption",
+        "caption",
+        "say what pictures show with a trained run",
+        "Write a caption of each picture: a file that is named, or that a line of standard input names; the order "
+        "is kept.",
+        "  regard caption runs/captions photograph.jpg\n"
+        "  regard caption runs/captions --beam 3 --json a.jpg b.png\n"
+        "  ls pictures/*.jpg | regard caption runs/captions > captions.txt\n",
+        "captioning the pictures of",
+        "pictures captioned",
+        takes="[PICTURE ...]",
+        batch=32,
+        searches=True,
+        scores="the score before each caption, and a tab",
+        json="a JSON object a caption: picture, text, score, log_prob",
+    ),
+    Use(
         "use",
         "",
         "what a trained run makes of texts, whatever it was trained for",

@@ -15,9 +15,10 @@ from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
 from regard.data.pictures.annotations import CocoFile, VocFolder
-from regard.data.pictures.examples import BoxedPicture, LabelledPicture
+from regard.data.pictures.examples import BoxedPicture, CaptionedPicture, LabelledPicture
 from regard.data.pictures.tables import (
     BoxTable,
+    CaptionTable,
     LabelledPictureTable,
     PictureFolders,
     holds_picture_folders,
@@ -267,6 +268,28 @@ class TaggedData(Examples):
 
     def read(self) -> Iterable[Tagged]:
         return open_tagged(self.path, self.columns)
+
+
+@dataclass(frozen=True)
+class CaptionData(Examples):
+    """Where pictures with captions come from: a table beside its pictures, or a named set, whose `languages` may be the
+    sizes that it draws."""
+
+    form: ClassVar[str] = "captions"
+    called: ClassVar[str] = "pictures with captions"
+    takes: ClassVar = (2,)
+    said: ClassVar[str] = "name two, the picture's and the caption's"
+
+    def read(self) -> CaptionTable:
+        return CaptionTable(self.path, self.columns)
+
+    def without_missing(self, hear: Callable[[str], None]) -> Iterable[CaptionedPicture]:
+        """As `open`; pictures that a table names and nobody finds are left out, and `hear` is told their names."""
+        if self.name is not None:
+            return self.open()
+        table = self.read()
+        table.missing = hear
+        return table if self.count is None else First(table, self.count)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,6 @@
 
 from regard.decoding.hypothesis import Hypothesis
 from regard.decoding.options import Decoding
-from regard.decoding.run import complete, decode, translate
+from regard.decoding.run import complete, decode, translate, write
 
-__all__ = ["Decoding", "Hypothesis", "complete", "decode", "translate"]
+__all__ = ["Decoding", "Hypothesis", "complete", "decode", "translate", "write"]

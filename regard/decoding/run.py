@@ -11,7 +11,8 @@ from regard.decoding.options import Decoding
 from regard.decoding.single import single
 from regard.decoding.steps import StepModel, look
 from regard.errors import Error
-from regard.models.base import SourceWriter, State, TextWriter
+from regard.models.base import MemoryWriter, SourceWriter, State, TextWriter
+from regard.nn.call.memory import Memory
 
 
 @torch.inference_mode()  # calls are quicker than under `no_grad`; what outlives it must be made outside of it
@@ -69,10 +70,24 @@ def translate(
 ) -> list[list[Hypothesis]]:
     """Targets of source tokens (B, S), of which `keep` are real."""
     with torch.inference_mode():
-        state = model.begin(model.encode(source, keep))
-    limits = limits_of(source, keep, options)
-    if model.longest is not None:
-        limits = limits.clamp(max=model.longest)  # the start takes a place, the last token none
+        memory = model.encode(source, keep)
+    return write(model, memory, options, start, end, limits_of(source, keep, options), generator)
+
+
+def write(
+    model: MemoryWriter,
+    memory: Memory,
+    options: Decoding,
+    start: int,
+    end: int,
+    limits: Tensor | int,
+    generator: torch.Generator | None = None,
+) -> list[list[Hypothesis]]:
+    """What is written of each row of a memory, in at most `limits` tokens (B,)."""
+    with torch.inference_mode():
+        state = model.begin(memory)
+    if model.longest is not None:  # the start takes a place, the last token none
+        limits = torch.as_tensor(limits, device=memory.states.device).clamp(max=model.longest)
     return decode(model, state, start, end, options, limits, generator=generator)
 
 

@@ -29,6 +29,8 @@ TITLES = {  # what figures are called in a table
     "rouge_1": "ROUGE-1",
     "rouge_2": "ROUGE-2",
     "rouge_l": "ROUGE-L",
+    "cider": "CIDEr-D",
+    **{f"bleu_{order}": f"BLEU-{order}" for order in range(1, 5)},
 }
 
 Indices = NDArray[np.int64]

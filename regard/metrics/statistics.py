@@ -234,10 +234,11 @@ def sentence_counts(
     return found
 
 
-def bleu(counts: Numbers) -> Numbers:
-    """(…, 10) summed counts → (…): BLEU as sacreBLEU computes it, with its exponential smoothing of empty matches."""
+def bleu(counts: Numbers, orders: int = ORDERS) -> Numbers:
+    """(…, 10) summed counts → (…): BLEU of n-grams of up to so many `orders`, as sacreBLEU computes it, with its
+    exponential smoothing of empty matches."""
     counts = np.asarray(counts, dtype=float)
-    matched, total = counts[..., :ORDERS], counts[..., ORDERS : 2 * ORDERS]
+    matched, total = counts[..., :orders], counts[..., ORDERS : ORDERS + orders]
     words, reference = counts[..., -2], counts[..., -1]
     empty = matched == 0
     smoothed = np.where(empty, 0.5 ** np.cumsum(empty, -1), matched)

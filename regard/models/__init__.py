@@ -4,6 +4,7 @@ from regard.models.base import (
     InputReader,
     InputReaderConfig,
     LabellerConfig,
+    MemoryWriter,
     Model,
     ModelConfig,
     PictureReader,
@@ -24,6 +25,15 @@ from regard.models.base import (
     reader_in,
 )
 from regard.models.bilm import BiLM, BiLMModel
+from regard.models.caption_readers import Vinyals, Xu
+from regard.models.captioner import (
+    PictureWriter,
+    PictureWriterConfig,
+    RecurrentCaptioner,
+    RecurrentCaptionerModel,
+    TransformerCaptioner,
+    TransformerCaptionerModel,
+)
 from regard.models.classifier import Classifier, ClassifierModel
 from regard.models.decoder import Decoder, DecoderModel
 from regard.models.detector import Detector, DetectorModel
@@ -65,6 +75,7 @@ __all__ = [
     "Hierarchical",
     "HierarchicalModel",
     "LabellerConfig",
+    "MemoryWriter",
     "Model",
     "ModelConfig",
     "PictureEncoder",
@@ -73,7 +84,11 @@ __all__ = [
     "PictureReaderConfig",
     "InputReader",
     "InputReaderConfig",
+    "PictureWriter",
+    "PictureWriterConfig",
     "Recurrent",
+    "RecurrentCaptioner",
+    "RecurrentCaptionerModel",
     "RecurrentDecoder",
     "RecurrentDecoderModel",
     "RecurrentEncoder",
@@ -93,12 +108,16 @@ __all__ = [
     "TextWriter",
     "TextWriterConfig",
     "TokenLabeller",
+    "TransformerCaptioner",
+    "TransformerCaptionerModel",
     "Turing",
     "TuringModel",
     "TwoStream",
     "TwoStreamModel",
+    "Vinyals",
     "Writer",
     "WriterConfig",
+    "Xu",
     "encoder_in",
     "picture_reader_in",
     "reader_in",

@@ -93,6 +93,9 @@ class PictureReaderConfig(InputReaderConfig):
     width: Size = 768
     pixels: Scaling = "half"
 
+    def assemble(self) -> PictureReader:
+        raise TypeError(f"{type(self).__name__} is a family, not a model")
+
 
 @dataclass(frozen=True, kw_only=True)
 class WriterConfig(TextModelConfig):
@@ -456,8 +459,20 @@ class TextWriter(Writer):
         return State()
 
 
-class SourceWriter(Writer):
-    """A model that reads a source whole, then writes a target: at once with `decode`, or step by step from `begin`."""
+class MemoryWriter(Writer):
+    """A model that writes of what a memory holds: at once with `decode`, or step by step from `begin`."""
+
+    def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Hidden states (B, T, D) of target tokens (B, T), shifted right behind the start token."""
+        raise TypeError(f"{type(self).__name__} does not say how it writes")
+
+    def begin(self, memory: Memory) -> State:
+        """The state before the first target token."""
+        return State(memory=memory)
+
+
+class SourceWriter(MemoryWriter):
+    """A model that reads a source whole, then writes a target."""
 
     def example(self, batch: int, length: int) -> tuple[Tensor, ...]:
         return super().example(batch, length) * 2
@@ -465,10 +480,6 @@ class SourceWriter(Writer):
     def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
         """Source tokens (B, S), of which `keep` are real, → the memory that the decoder reads from."""
         raise TypeError(f"{type(self).__name__} does not say how it reads a source")
-
-    def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
-        """Hidden states (B, T, D) of target tokens (B, T), shifted right behind the start token."""
-        raise TypeError(f"{type(self).__name__} does not say how it writes")
 
     def features(
         self, source: Tensor, target: Tensor, source_keep: Tensor | None = None, target_keep: Tensor | None = None
@@ -488,10 +499,6 @@ class SourceWriter(Writer):
     ) -> Tensor:
         """The logits of what follows each target token, or with `labels` (B, T) their mean cross-entropy."""
         return self.answer(self.features(source, target, source_keep, target_keep), labels, smoothing)
-
-    def begin(self, memory: Memory) -> State:
-        """The state before the first target token."""
-        return State(memory=memory)
 
 
 class StackWriter(Writer):

@@ -17,6 +17,8 @@ from torch import Tensor, nn
 from regard.extensions import outside
 from regard.models.base import Model
 from regard.models.bilm import BiLMModel
+from regard.models.caption_readers import VinyalsReader
+from regard.models.captioner import RecurrentCaptionerModel, TransformerCaptionerModel
 from regard.models.classifier import ClassifierModel
 from regard.models.counting import counted
 from regard.models.decoder import DecoderModel
@@ -28,7 +30,7 @@ from regard.models.hierarchical import HierarchicalModel
 from regard.models.layered import LayeredWriter
 from regard.models.lstmn import LSTMNEncoderModel
 from regard.models.picture_encoder import PictureEncoderModel
-from regard.models.recurrent import Reader, RecurrentModel
+from regard.models.recurrent import Reader, RecurrentModel, RecurrentWriter
 from regard.models.recurrent_encoder import RecurrentEncoderModel
 from regard.models.tagger import TaggerModel
 from regard.models.turing import TuringModel
@@ -454,10 +456,34 @@ def picture_encoder(part: PictureEncoderModel, shape: Shape) -> Cost:
 
 @of(RecurrentModel)
 def recurrent(part: RecurrentModel, shape: Shape) -> Cost:
-    embeddings = cost(part.source_embedding, shape) + cost(part.embedding, shape)
+    return cost(part.source_embedding, shape) + cost(part.encoder, shape) + recurrent_writing(part, shape)
+
+
+def recurrent_writing(part: RecurrentWriter, shape: Shape) -> Cost:
+    """Of the half that writes, from a memory of so many `keys`."""
     bridge = Cost() if part.bridge is None else cost(part.bridge, rows(shape.batch))
-    layers = (part.encoder, part.decoder, part.reader, part.head)
-    return embeddings + bridge + total(cost(layer, shape) for layer in layers)
+    opening = cost(part.decoder, rows(shape.batch)) if part.reader.opens else Cost()
+    layers = (part.embedding, part.decoder, part.reader, part.head)
+    return bridge + opening + total(cost(layer, shape) for layer in layers)
+
+
+@of(VinyalsReader)
+def vinyals_reader(part: VinyalsReader, shape: Shape) -> Cost:
+    """What opens enters once a row."""
+    entered = cost(part.enter, rows(shape.batch))
+    return entered if part.out is None else entered + cost(part.out, shape)
+
+
+@of(RecurrentCaptionerModel)
+def recurrent_captioner(part: RecurrentCaptionerModel, shape: Shape) -> Cost:
+    return reading(part.encoder, shape) + recurrent_writing(part, replace(shape, keys=part.encoder.states))
+
+
+@of(TransformerCaptionerModel)
+def transformer_captioner(part: TransformerCaptionerModel, shape: Shape) -> Cost:
+    target = Shape(shape.batch, shape.length, shape.length, memory=part.encoder.states)
+    layers = (part.embedding, part.decoder, part.head)
+    return reading(part.encoder, shape) + total(cost(layer, target) for layer in layers)
 
 
 @of(BiLMModel)

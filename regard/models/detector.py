@@ -62,7 +62,7 @@ class DetectorModel(Model):
 
     def __init__(self, config: Detector) -> None:
         super().__init__(config)
-        self.reader = config.reader.assemble()  # type: ignore[assignment]
+        self.reader = config.reader.assemble()
         self.matching, width = config.matching, self.reader.states_width
         self.queries = config.queries.build(width)
         self.decoder = config.decoder.build(width, causal=False, memory_width=width)

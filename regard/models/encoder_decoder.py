@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from regard.config import ConfigError
-from regard.models.base import SourceWriter, SourceWriterConfig, StackWriter
+from regard.models.base import MemoryWriter, SourceWriter, SourceWriterConfig, StackWriter
 from regard.nn.attention import MultiHead
 from regard.nn.call.masks import Mask
 from regard.nn.call.memory import Memory
@@ -35,7 +35,19 @@ class EncoderDecoder(SourceWriterConfig, kind="encoder-decoder"):
         return EncoderDecoderModel(self)
 
 
-class EncoderDecoderModel(StackWriter, SourceWriter):
+class StackDecoder(StackWriter, MemoryWriter):
+    """The half that writes: a causal stack whose blocks attend to the memory."""
+
+    def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
+        self.check_tokens(target, keep)
+        context = self.whole(target, Mask(causal=True, keys=keep), memory)
+        x = self.embedding(target, context)
+        hidden: Tensor
+        hidden, _ = self.decoder(x, context.enter("decoder"))
+        return hidden
+
+
+class EncoderDecoderModel(StackDecoder, SourceWriter):
     """`forward` gives the logits of what follows each target token; `step` goes on from a state."""
 
     def __init__(self, config: EncoderDecoder) -> None:
@@ -58,11 +70,3 @@ class EncoderDecoderModel(StackWriter, SourceWriter):
         x = self.source_embedding(source, context)
         states, left = self.encoder(x, context.enter("encoder"))
         return Memory.at(states, left.geometry)
-
-    def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
-        self.check_tokens(target, keep)
-        context = self.whole(target, Mask(causal=True, keys=keep), memory)
-        x = self.embedding(target, context)
-        hidden: Tensor
-        hidden, _ = self.decoder(x, context.enter("decoder"))
-        return hidden

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Count, Part, Rate, Size
-from regard.models.base import SourceWriter, SourceWriterConfig, State
+from regard.models.base import MemoryWriter, SourceWriter, SourceWriterConfig, State, WriterConfig
 from regard.nn.attention.hard import ChoiceConfig, Soft
 from regard.nn.attention.kernel import KernelConfig
 from regard.nn.attention.local import WindowConfig
@@ -23,7 +23,7 @@ from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask
 from regard.nn.call.memory import Memory
 from regard.nn.dropout import Dropout
-from regard.nn.embeddings import EmbeddingConfig, TokenEmbedding
+from regard.nn.embeddings import Embedding, EmbeddingConfig, TokenEmbedding
 from regard.nn.heads import HeadConfig, LinearHead
 from regard.nn.linear import Linear
 from regard.nn.positions.base import Position
@@ -63,14 +63,27 @@ class Reader(nn.Module):
     beside: str | None = None  # what enters the cell beside the word: "context", "output" or "summary"
     extra = 0  # the width of what enters the cell
     hands_over = False  # whether the decoder starts from all states of the encoder, not from those of its top alone
+    opens = False  # whether the decoder starts from nothing and takes the summary in as a word before the first
 
     def __init__(self, attention: SourceAttention | None = None) -> None:
         super().__init__()
         self.attention = attention
 
+    def opening(self, summary: Tensor) -> Tensor:
+        """What stands before the first word (B, D), where it `opens`."""
+        raise TypeError(f"{type(self).__name__} does not say what stands before the first word")
+
+    def begun(self, parts: States) -> States:
+        """The parts of the first state, as a bridge from the summary makes them."""
+        first, *others = parts
+        return (first.tanh(), *others)
+
     def before(self, state: Tensor, fed: Tensor, read: Read) -> Tensor | None:
         """(B, extra) for the next step, from the top layer's state (B, H) and the last output (B, D)."""
         return None
+
+    def settle(self, read: Read) -> None:
+        """After all steps of a pass: leave what is to be added to the loss."""
 
     def after(self, out: Tensor, words: Tensor, extra: Tensor | None, read: Read) -> Tensor:
         """Outputs of the cell (B, T, H), word vectors (B, T, D) and what entered beside them → (B, T, D)."""
@@ -233,20 +246,16 @@ class LuongReader(Reader):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recurrent(SourceWriterConfig, kind="recurrent"):
-    """A recurrent encoder, and a recurrent decoder that knows the source by its `reader`.
+class RecurrentWriterConfig(WriterConfig):
+    """Of a recurrent decoder that knows what it writes of by its `reader`; `hidden` is the width of its states.
 
-    `hidden` is the width of the states, in each direction of the encoder, which reads `backwards` from the end of each
-    source: then its first words are nearest to those that are written first, arXiv:1409.3215. With `sampling`, training
-    now and then goes on from the model's own word instead of the given one; the chance of it rises in a line over the
-    first `rising` batches: scheduled sampling, arXiv:1506.03099.
+    With `sampling`, training now and then goes on from the model's own word instead of the given one; the chance of it
+    rises in a line over the first `rising` batches: scheduled sampling, arXiv:1506.03099.
     """
 
     cell: Cell = "gru"
     hidden: Size = 256
     layers: Size = 1
-    bidirectional: bool = True
-    backwards: bool = False
     reader: ReaderConfig = Bahdanau()
     dropout: Rate = 0.0
     sampling: Rate = 0.0
@@ -254,34 +263,26 @@ class Recurrent(SourceWriterConfig, kind="recurrent"):
     embedding: EmbeddingConfig = TokenEmbedding()
     head: HeadConfig = LinearHead(tied=False, bias=True)
 
-    def assemble(self) -> RecurrentModel:
-        return RecurrentModel(self)
 
+class RecurrentWriter(MemoryWriter):
+    """The half that writes; what reads, a text or a picture, gives the memory with its summary."""
 
-class RecurrentModel(SourceWriter):
-    config: Recurrent
+    config: RecurrentWriterConfig
+    embedding: Embedding
+    reader: Reader
     batches: Tensor
 
-    def __init__(self, config: Recurrent) -> None:
-        super().__init__(config)
-        width, vocabulary = config.width, config.vocabulary
-        self.embedding = config.embedding.build(vocabulary, width, Position())
-        self.source_embedding = config.embedding.build(config.source_vocabulary or vocabulary, width, Position())
-        if config.source_vocabulary is None:
-            self.source_embedding.tokens = self.embedding.tokens
-        self.encoder = RecurrentLayers(
-            config.cell, width, config.hidden, config.layers, config.dropout, config.bidirectional
-        )
-        memory = config.hidden * self.encoder.directions
-        self.reader = config.reader.build(Sizes(width, config.hidden, memory))
+    def add_decoder(self, memory: int, summary: int) -> None:
+        """The parts that write, from a memory and a summary of these widths."""
+        config, self.memory_width = self.config, memory
         self.decoder = RecurrentLayers(
-            config.cell, width + self.reader.extra, config.hidden, config.layers, config.dropout
+            config.cell, config.width + self.reader.extra, config.hidden, config.layers, config.dropout
         )
         self.parts = 2 if config.cell == "lstm" else 1  # of a state
         states = self.parts * config.layers * config.hidden
-        summary = states * self.encoder.directions if self.reader.hands_over else memory
-        self.bridge = None if self.reader.hands_over and summary == states else Linear(summary, states)
-        self.head = config.head.build(vocabulary, width, self.embedding)
+        straight = self.reader.opens or (self.reader.hands_over and summary == states)
+        self.bridge = None if straight else Linear(summary, states)
+        self.head = config.head.build(config.vocabulary, config.width, self.embedding)
         self.dropout = Dropout(config.dropout)
         if config.sampling and config.rising:
             self.register_buffer("batches", torch.zeros(()))  # that it has learnt from
@@ -289,16 +290,6 @@ class RecurrentModel(SourceWriter):
     def reset_parameters(self) -> None:
         if self.config.sampling and self.config.rising:
             self.batches.zero_()
-
-    def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
-        self.check_tokens(source, keep)
-        x = self.dropout(self.source_embedding(source, self.whole(source, Mask(keys=keep))))
-        turned = places_from_the_end(x, keep) if self.config.backwards else None
-        states, last = self.encoder(x if turned is None else rows_of(x, turned), keep=keep)
-        states = states if turned is None else rows_of(states, turned)
-        top = last[0][:, -self.encoder.directions :].flatten(1)
-        summary = torch.cat([part.flatten(1) for part in last], -1) if self.reader.hands_over else top
-        return Memory(self.dropout(states), keep, summary)
 
     def decode(self, memory: Memory, target: Tensor, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(target, keep)
@@ -312,6 +303,7 @@ class RecurrentModel(SourceWriter):
         else:
             out, _, _ = self.run(words, *start, read)
         read.tell()
+        self.reader.settle(read)
         dropped: Tensor = self.dropout(out)
         return dropped
 
@@ -319,10 +311,12 @@ class RecurrentModel(SourceWriter):
         """The states before the first word, and the output before it, which is nothing."""
         fed = read.summary.new_zeros(len(read.summary), self.config.width)
         shape = (len(fed), self.parts, self.decoder.layers, -1)
+        if self.reader.opens:
+            nothing = fed.new_zeros(self.parts, len(fed), self.decoder.layers, self.config.hidden).unbind(0)
+            return self.decoder.step(self.reader.opening(read.summary), nothing)[1], fed
         if self.bridge is None:
             return read.summary.view(shape).unbind(1), fed
-        first, *others = self.bridge(read.summary).view(shape).unbind(1)
-        return (first.tanh(), *others), fed
+        return self.reader.begun(self.bridge(read.summary).view(shape).unbind(1)), fed
 
     def run(self, words: Tensor, states: States, fed: Tensor, read: Read) -> tuple[Tensor, States, Tensor]:
         """Word vectors (B, T, D) → outputs (B, T, D), the states and the output after the last."""
@@ -403,5 +397,49 @@ class RecurrentModel(SourceWriter):
 
     def cache_values(self) -> tuple[int, int]:
         """A state is held whatever the length; of each source token its state, and its key."""
-        width = self.encoder.hidden * self.encoder.directions
-        return 0, 0 if self.reader.attention is None else 2 * width
+        return 0, 0 if self.reader.attention is None else 2 * self.memory_width
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recurrent(RecurrentWriterConfig, SourceWriterConfig, kind="recurrent"):
+    """A recurrent encoder, of states as wide as the decoder's in each direction, and a recurrent decoder.
+
+    The encoder reads `backwards` from the end of each source: then its first words are nearest to those that are
+    written first, arXiv:1409.3215.
+    """
+
+    bidirectional: bool = True
+    backwards: bool = False
+
+    def assemble(self) -> RecurrentModel:
+        return RecurrentModel(self)
+
+
+class RecurrentModel(RecurrentWriter, SourceWriter):
+    config: Recurrent
+
+    def __init__(self, config: Recurrent) -> None:
+        super().__init__(config)
+        width, vocabulary = config.width, config.vocabulary
+        self.embedding = config.embedding.build(vocabulary, width, Position())
+        self.source_embedding = config.embedding.build(config.source_vocabulary or vocabulary, width, Position())
+        if config.source_vocabulary is None:
+            self.source_embedding.tokens = self.embedding.tokens
+        self.encoder = RecurrentLayers(
+            config.cell, width, config.hidden, config.layers, config.dropout, config.bidirectional
+        )
+        memory = config.hidden * self.encoder.directions
+        self.reader = config.reader.build(Sizes(width, config.hidden, memory))
+        parts = 2 if config.cell == "lstm" else 1
+        handed = parts * config.layers * memory  # all states of the encoder
+        self.add_decoder(memory, handed if self.reader.hands_over else memory)
+
+    def encode(self, source: Tensor, keep: Tensor | None = None) -> Memory:
+        self.check_tokens(source, keep)
+        x = self.dropout(self.source_embedding(source, self.whole(source, Mask(keys=keep))))
+        turned = places_from_the_end(x, keep) if self.config.backwards else None
+        states, last = self.encoder(x if turned is None else rows_of(x, turned), keep=keep)
+        states = states if turned is None else rows_of(states, turned)
+        top = last[0][:, -self.encoder.directions :].flatten(1)
+        summary = torch.cat([part.flatten(1) for part in last], -1) if self.reader.hands_over else top
+        return Memory(self.dropout(states), keep, summary)

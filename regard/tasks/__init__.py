@@ -18,6 +18,7 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "tag": "a tag for every word",
     "detect": "things in pictures by their boxes",
     "answer": "spans of a text that answer questions",
+    "caption": "pictures by what they show",
     "similar": "vectors of texts, near where texts are alike",
     "copy": "sequences of bits, out of a memory",
     "fewshot": "classes of texts or pictures, from a few examples of each",

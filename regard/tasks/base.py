@@ -199,6 +199,9 @@ class Task(Generic[C]):
         """The model's config with what the data decides: its vocabulary."""
         return change(model, {"vocabulary": self.tokenizer.vocabulary})
 
+    def ready(self, model: Model) -> None:
+        """Once the model has its first weights, before it learns: compute what never changes from here on."""
+
     def batches(self, budget: int, seed: int) -> Batches:
         """The training examples, by at most `budget` tokens a batch."""
         raise TypeError(f"{type(self).__name__} has no batches")

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import torch
 
@@ -46,7 +46,9 @@ class Initial(Config):
     With a `rank` the weights that come from it stay as they are, and adapters of that rank learn beside its matrices,
     at `scale` / rank; in the trained run they are merged. Hu et al. 2021, arXiv:2106.09685.
 
-    A `fresh` model takes shape and tokenizer alone and learns from nothing: what pre-training is worth is told by it.
+    `part` is what of the model begins from the run, where that is neither the whole nor what reads its texts: the
+    encoder of a captioner. A `fresh` model takes shape and tokenizer alone and learns from nothing: what pre-training
+    is worth is told by it.
     """
 
     run: str
@@ -58,6 +60,7 @@ class Initial(Config):
     rank: Count = 0
     scale: Positive = 16.0
     fresh: bool = False
+    part: Literal["encoder"] | None = None
 
     def check(self) -> None:
         if self.frozen and (self.frozen_layers or self.layer_decay != 1):
@@ -96,9 +99,11 @@ def reader_of(run: Run) -> InputReaderConfig:
 def take_tokenizer(initial: Initial, run: Run) -> None:
     """What the weights know are the pieces of that run: the new one must cut texts alike. Readers of pictures have
     none."""
+    if run.tokenizer_path.exists() or (run.path / TAKEN).exists():
+        return
     source = Run(initial.run)
     text = beginning_of(source)
-    if run.tokenizer_path.exists() or not isinstance(text, TextModelConfig):
+    if not isinstance(text, TextModelConfig):
         return
     check_together(source, load_tokenizer(source), text)
     write_text(run.tokenizer_path, read_text(source.tokenizer_path))
@@ -211,6 +216,9 @@ def parted(group: dict[str, Any], shares: Mapping[int, float]) -> list[dict[str,
 
 def reader_in(model: Model, initial: Initial) -> Model:
     """What begins from the run: the model itself, or the reader that it is built around."""
+    if initial.part is not None:
+        part: Model = getattr(model, initial.part)
+        return part
     if isinstance(model, InputReader | Writer):
         return model
     reader = next((part for part in model.children() if isinstance(part, InputReader)), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,14 @@ from regard.config import (
 )
 from regard.data.catalogue import data_set, data_sets
 from regard.errors import reading
-from regard.models import InputReaderConfig, ModelConfig, TextModelConfig, WriterConfig
+from regard.models import (
+    InputReaderConfig,
+    ModelConfig,
+    PictureReaderConfig,
+    PictureWriterConfig,
+    TextModelConfig,
+    WriterConfig,
+)
 from regard.runfolder import Run
 from regard.tasks import OBJECTIVES
 from regard.tasks.base import TaskConfig
@@ -71,11 +79,15 @@ def make_recipe(
     given.pop("initial", None)
     named, model = given.pop("preset", None), given.pop("model", {})
     suited: Mapping[str, Any] = {}
-    if begin and preset:
+    around = around_pictures(Run(begin["run"]), preset or named or kind.preset) if begin else None
+    if begin and around is not None:
+        begin = {**begin, "part": "encoder"}
+        config = change(around, model)
+    elif begin and preset:
         raise ConfigError(
             f"preset {preset}: the model is built around that of {begin['run']}; leave the preset out, or the run"
         )
-    if begin:
+    elif begin:
         config, fields, suited = begun_from(Run(begin["run"]), fields)
         config = change(config, model)
     elif preset or named or "kind" not in model:
@@ -110,10 +122,22 @@ def check_kept(before: Recipe, after: Recipe, run: str) -> None:
     only what disturbs them in training can."""
     there, here = leaves(to_dict(before)), leaves(to_dict(after))
     reader = "model." if isinstance(before.model, TextModelConfig) else "model.reader."
+    part = None if after.initial is None else after.initial.part
+    reader = reader if part is None else f"model.{part}."
     for name in {**there, **here}:
-        shape = name.startswith(reader) and not ("dropout" in name or name.startswith(f"{reader}init."))
-        if (shape or name in TOKENIZING) and there.get(name) != here.get(name):
+        free = "dropout" in name or name.startswith(f"{reader}init.") or name == f"{reader}side"
+        shape = name.startswith(reader) and not free
+        if (shape or (name in TOKENIZING and part is None)) and there.get(name) != here.get(name):
             raise ConfigError(f"{name} {here.get(name)}: {run} decides it, whose weights know no other; leave it out")
+
+
+def around_pictures(run: Run, preset: str) -> ModelConfig | None:
+    """A captioner like a preset around what reads pictures in a run; None where one of the two is something else."""
+    pictures = beginning_of(run)
+    if not isinstance(pictures, PictureReaderConfig):
+        return None
+    writer = get(preset)
+    return replace(writer, encoder=pictures) if isinstance(writer, PictureWriterConfig) else None
 
 
 def begun_from(run: Run, fields: dict[str, Any]) -> tuple[ModelConfig, dict[str, Any], Mapping[str, Any]]:

@@ -22,7 +22,7 @@ from regard.fast import choose_device, plain, quicken
 from regard.models import Model, ModelConfig
 from regard.nn.lowrank import merge
 from regard.nn.stacks import StackLayers
-from regard.runfolder import ASKED, FILES, NEEDS, TOKENS, Run, RunError, load_tokenizer, read_json, write_text
+from regard.runfolder import ASKED, FILES, NEEDS, PICTURES, TOKENS, Run, RunError, load_tokenizer, read_json, write_text
 from regard.tasks.base import Say, Task, TaskConfig
 from regard.training.forked import Forked, shares_of
 from regard.training.heads import solve_head
@@ -73,7 +73,9 @@ def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
         return _train(run, recipe, resume=None)
     except Error as error:
         place.check()  # nothing is done to another folder that has its name now
-        if begun(run.path / TOKENS):  # a part of the corpus is done: it may have taken its time
+        if begun(run.path / TOKENS) or begun(
+            run.path / PICTURES
+        ):  # a part of the corpus is done: it may have taken its time
             raise RunError(f"{error}; then go on with --resume") from error
         if not run.metrics_path.exists():  # it never came to training, so there is nothing to keep or to resume
             shutil.rmtree(run.path)
@@ -125,6 +127,7 @@ def make_trainer(run: Run, task: Task[Any], model: Model, training: Training, li
     quicken(model)
     if training.compile:
         compile_stacks(model)
+    task.ready(model)
     batches = task.batches(training.batch_tokens, training.seed)
     return Trainer(run, task, model, training, batches, strategy_for(training, batches, model), listen)
 

@@ -65,7 +65,7 @@ PRESETS = (
     ),
     Preset("bahdanau-2015", cho(Bahdanau(Additive(hidden=1000)), bidirectional=True), paper=PAPERS["bahdanau"]),
     Preset(
-        "xu-2015-hard",
+        "bahdanau-2015-hard",
         cho(Bahdanau(Additive(hidden=1000), choice=Hard(reward="row")), bidirectional=True),
         paper=PAPERS["xu"],
         note="hard attention over the words of a sentence: Bahdanau's model with Xu's estimator",

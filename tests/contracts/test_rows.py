@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from regard.config import FAMILIES, Part, change, every_field, kinds
-from regard.models import ModelConfig, PictureReaderConfig, Recurrent, SourceWriter, Turing
+from regard.models import ModelConfig, PictureReaderConfig, PictureWriterConfig, Recurrent, SourceWriter, Turing
 from regard.models.fewshot import FewShot, LearnerConfig
 from regard.models.recurrent import ReaderConfig
 from regard.nn.attention.hard import ChoiceConfig
@@ -176,7 +176,7 @@ def without_chance(config: ModelConfig) -> ModelConfig:
 EVERY_MODEL = {**PRESETS, **{f"{kind} (kind)": config for kind, config in MODELS.items()}}
 every_model = pytest.mark.parametrize("config", EVERY_MODEL.values(), ids=EVERY_MODEL)
 # A Turing machine takes rows of one length, few-shot learning always takes a mask, and pictures have no padding.
-UNPADDED = (Turing, FewShot, PictureReaderConfig)
+UNPADDED = (Turing, FewShot, PictureReaderConfig, PictureWriterConfig)
 PADDED = {name: config for name, config in EVERY_MODEL.items() if not isinstance(config, UNPADDED)}
 
 

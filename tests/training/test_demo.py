@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli import demo
+from regard.cli import demo, demo_pictures
 from regard.runfolder import Run
 from regard.training.trainer import Trainer
 from tests.conftest import Say
@@ -33,6 +33,21 @@ def test_it_scores_translates_and_says_what_to_try_and_replaces_itself(regard: S
         assert out.count("→") == demo.SENTENCES_SHOWN
         assert f"open {folder}/report.html in a browser" in out
         assert (folder / "report.html").exists()
+
+
+def test_pictures_are_captioned_and_scored_on_scenes_never_seen(
+    regard: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo_pictures, "TEST_SCENES", 4)
+    fewer = ("--task.train.count", 40, "--task.valid.count", 4, "--max-steps", 2, "--validate-every", 2)
+    folder = tmp_path / "demo"
+    for _ in range(2):
+        code, out, err = regard("demo", "--pictures", "--run", folder, *fewer, "--task.side", 16)
+        assert code == 0, err
+        assert "scenes drawn anew: CIDEr-D " in out
+        assert "scenes in combinations of colour and shape never seen: CIDEr-D " in out
+        assert out.count("→") == 2 * demo_pictures.SCENES_SHOWN
+        assert f"caption {folder} PICTURE" in out
 
 
 def test_a_folder_with_anything_else_is_left_alone(regard: Say, tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ class MadePicture:
 
 
 def as_picture(value: Any, number: int = 1) -> Picture:
-    """What a caller calls a picture: a file, pixels (H, W, 3), or one already; `number` counts it in messages."""
+    """What a caller calls a picture: a file, the bytes of one, pixels (H, W, 3), a picture of Pillow's, or one already;
+    `number` counts it in messages."""
     if isinstance(value, str | Path):
         return PictureFile(Path(value))
     if hasattr(value, "pixels"):
@@ -61,13 +62,18 @@ def as_picture(value: Any, number: int = 1) -> Picture:
         return found
     import numpy as np
 
-    pixels = np.asarray(value)
+    from regard.data.pictures.reading import read_picture
+
+    name = f"picture {number}"
+    if isinstance(value, bytes):
+        return MadePicture(name, lambda: read_picture(value, name))
+    pixels = np.asarray(value.convert("RGB") if hasattr(value, "convert") else value)
     if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
         raise DataError(
-            f"picture {number} is {type(value).__name__} of {pixels.shape} {pixels.dtype}; it takes a file, or pixels "
+            f"{name} is {type(value).__name__} of {pixels.shape} {pixels.dtype}; it takes a file, or pixels "
             "(height, width, 3) in whole numbers from 0 to 255 (uint8)"
         )
-    return MadePicture(f"picture {number}", lambda: pixels)
+    return MadePicture(name, lambda: pixels)
 
 
 @dataclass(frozen=True)

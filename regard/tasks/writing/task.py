@@ -25,7 +25,7 @@ from regard.data.tokenizers import Kind, Tokenizer
 from regard.errors import DataError
 from regard.models import Model, ModelConfig, SourceWriter, SourceWriterConfig
 from regard.models.padding import padded
-from regard.nn.losses import agreeing_loss, words_loss
+from regard.nn.losses import IGNORED, agreeing_loss, words_loss
 from regard.results import Scores
 from regard.runfolder import TOKENS, Run
 from regard.sides.base import shortened
@@ -161,16 +161,11 @@ class TextToTextTask(Task[TextToText]):
         writer = cast(SourceWriter, model)
         device = next(model.parameters()).device
         passes = 2 if agreement else 1
-        start, end = self.tokenizer.start, self.tokenizer.end
-        source, keep = padded([np.append(row, end) for row in sources] * passes, device)
-        target, real = padded([np.concatenate([[start], row, [end]]) for row in targets] * passes, device)
-        labels = target[: len(targets), 1:]
-        if real is not None:
-            labels = labels.masked_fill(~real[: len(targets), 1:], -100)
-        # Padding stands at the end of targets and a causal decoder never sees it, so the decoder needs no mask.
-        hidden = writer.features(source, target[:, :-1], keep)
+        source, keep = padded([np.append(row, self.tokenizer.end) for row in sources] * passes, device)
+        target, labels = shifted(list(targets) * passes, self.tokenizer, device)
+        hidden = writer.features(source, target, keep)
         if agreement:
-            loss = agreeing_loss(writer.head, hidden, labels, agreement, smoothing)
+            loss = agreeing_loss(writer.head, hidden, labels[: len(targets)], agreement, smoothing)
         else:
             loss = words_loss(writer.head, hidden, labels, smoothing)
         return loss, sum(len(row) + 1 for row in targets)
@@ -212,3 +207,12 @@ class TextToTextTask(Task[TextToText]):
         else:
             done(len(chosen))
         return chosen, self.known[weights]
+
+
+def shifted(targets: Sequence[Row], tokenizer: Tokenizer, device: torch.device) -> tuple[Tensor, Tensor]:
+    """What a decoder reads of targets and what it shall say, (B, T) each: the start before them and the end behind.
+
+    Padding stands at the end and a causal decoder never sees it, so the decoder needs no mask."""
+    target, real = padded([np.concatenate([[tokenizer.start], row, [tokenizer.end]]) for row in targets], device)
+    labels = target[:, 1:]
+    return target[:, :-1], labels if real is None else labels.masked_fill(~real[:, 1:], IGNORED)

@@ -1,0 +1,1 @@
+"""Captioning: a picture in, a text about it out."""
