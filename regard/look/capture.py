@@ -16,24 +16,26 @@ from regard.config import nearest
 from regard.data.given import checked_text, is_blank
 from regard.data.pairs import Pair
 from regard.data.readable import readable
-from regard.decoding import Decoding, translate
+from regard.decoding import Decoding, translate, write
 from regard.errors import Error
 from regard.look.alignment import alignment_error_rate, cross_layers, usual_reading
 from regard.look.expecting import expectations
 from regard.look.labelling import described_layer, look_at_labels
 from regard.look.marking import marks, spoken
-from regard.look.parts import Alignment, Array, Changes, Layer, Lens, Masked, Side, Window, fitted, plain
-from regard.look.records import Look, merged
+from regard.look.parts import Alignment, Array, Changes, Grid, Layer, Lens, Masked, Side, Window, fitted, plain
+from regard.look.picturing import read_picture
+from regard.look.records import PICTURE, Look, merged
 from regard.look.rollout import all_blocks, rollouts
 from regard.look.slots import with_slots
 from regard.look.subject import Subject
 from regard.look.texts import check_masks, check_second, read_texts
-from regard.models import SourceWriter, TextLabeller, TextWriter
+from regard.models import PictureWriter, SourceWriter, TextLabeller, TextWriter
 from regard.nn.call.watch import Seen, silenced, watch
 from regard.nn.heads import Head
 from regard.nn.stacks import StackLayers
 
 BEAM = 4
+MAX_CAPTION_TOKENS = 64  # of a picture, unless the task says otherwise
 NOTES = ("*coder.input", "*coder.*.stream", "*coder.*.centres")
 
 
@@ -138,6 +140,8 @@ class Captured:
     hidden: Tensor  # (T, D), or (T, 2, D) of both directions
     pair: Pair | None = None
     masks: list[Masked] | None = None
+    grid: Grid | None = None
+    pixels: Array | None = None
 
     @property
     def written(self) -> Side:
@@ -147,7 +151,7 @@ class Captured:
 @torch.no_grad()
 def capture(
     subject: Subject,
-    text: str,
+    text: Any,
     target: str | None,
     layers: Sequence[str] = (),
     beam: int = BEAM,
@@ -160,6 +164,8 @@ def capture(
     if mask:
         check_masks(subject)
     pair, masks = None, None
+    if isinstance(subject.model, PictureWriter):
+        return captioned(subject, text, target, layers, beam, notes)
     if isinstance(subject.model, SourceWriter):
         sides, pair = translated(subject, text, target, beam)
     elif target is not None:
@@ -174,6 +180,24 @@ def capture(
     if masks:
         hidden = behind_masks(subject, sides["text"], hidden, masks)
     return Captured(sides, seen, hidden, pair, masks)
+
+
+def captioned(
+    subject: Subject, picture: Any, target: str | None, layers: Sequence[str], beam: int, notes: Sequence[str]
+) -> Captured:
+    """A picture, and what is written about it, given or searched for."""
+    model = subject.model
+    assert isinstance(model, PictureWriter)
+    side, grid, pixels, inputs = read_picture(subject, picture)
+    if target is None:
+        tokenizer, most = subject.tokenizer, (subject.most or MAX_CAPTION_TOKENS) - 1
+        found = write(model, model.encode(inputs[0]), Decoding(beam=beam), tokenizer.start, tokenizer.end, most)
+        written = subject.written("target", found[0][0].tokens)
+    else:
+        written = given_target(subject, target)
+    with watch(model, *layers, notes=notes) as seen:
+        hidden = model.features(inputs[0], row(subject, written))[0]
+    return Captured({PICTURE: side, "target": written}, seen, hidden, grid=grid, pixels=pixels)
 
 
 def translated(subject: Subject, text: str, target: str | None, beam: int) -> tuple[dict[str, Side], Pair]:
@@ -249,11 +273,13 @@ def record(subject: Subject, seen: Captured, best: int, gold: Sequence[tuple[int
     layers = [fitted(layer, arrays[layer.name], sides) for layer in named]
     look = Look(subject.family, sides, layers, masks=seen.masks, writes=subject.writes, arrays=arrays)
     look.start, look.marks = subject.start_of(seen.written), marks(subject, seen.written)
+    if seen.grid is not None and seen.pixels is not None:
+        look.grid, arrays[PICTURE] = seen.grid, seen.pixels
     look.windows = windows(subject, seen.seen)
     if subject.head is not None and len(seen.hidden) == len(seen.written.ids):
         look.predictions, look.backward = expectations(subject, seen.written, seen.hidden, best, seen.masks or ())
         look.lens = lens(subject, seen, subject.head, [one.id for one in look.predictions])
-    whole = set(arrays) == set(subject.model.attention_names())
+    whole = arrays.keys() - {PICTURE} == set(subject.model.attention_names())
     if whole and all_blocks(subject):
         look.rollout, rolled = rollouts(layers, arrays)
         arrays.update(rolled)
@@ -270,7 +296,7 @@ def described(subject: Subject, name: str, heads: int) -> Layer:
     if side is None:
         kind = subject.model.config.kind
         raise Error(f"a model of kind {kind!r} attends to several texts at once: it cannot be looked at yet")
-    return Layer(name, stack, int(index), role, side, "source" if role == "cross" else side, heads)
+    return Layer(name, stack, int(index), role, side, subject.source if role == "cross" else side, heads)
 
 
 def windows(subject: Subject, seen: Seen) -> dict[str, Window]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from regard.config import nearest
 from regard.data.pictures.reading import pillow
 from regard.errors import Error
-from regard.look.parts import Array, Layer, Rollout
+from regard.look.parts import Array, Layer, Rollout, Side
 from regard.look.picturing import cells_of
 from regard.look.records import SHARES, Look, merged
 from regard.page.svg import CaptionedPng, picture_strip
@@ -61,12 +61,20 @@ def frames(look: Look, name: str | None = None, head: int | None = None) -> list
     if head is not None and not 0 <= head < len(weights):
         raise Error(f"{chosen} has heads 0 to {len(weights) - 1}, not {head}")
     if maps[chosen].rows != side:
-        rows = look.sides[maps[chosen].rows]
+        rows = as_written(look, maps[chosen].rows)
         by_word = merged(weights.mean(0) if head is None else weights[head], rows.by_words(), np.eye(weights.shape[-1]))
         return [whole, *(Frame(*one) for one in zip(rows.words, cells_of(look, by_word), strict=True))]
     heads = range(len(weights)) if head is None else [head]
     own = look.grid.own
     return [whole, *(Frame(f"head {i}", cells_of(look, weights[i, 0] if own else weights[i].mean(0))) for i in heads)]
+
+
+def as_written(look: Look, name: str) -> Side:
+    """A side as its rows predict it, where it is written: everything one place earlier, and the end last."""
+    side = look.sides[name]
+    if name != look.writes:
+        return side
+    return replace(side, tokens=[*side.tokens[1:], ""], word_of=[*side.word_of[1:], None])
 
 
 def shown(look: Look, frame: Frame, smooth: bool = True) -> Any:

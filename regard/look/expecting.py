@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.look.parts import Choice, Masked, Prediction, Side
 from regard.look.subject import Subject
-from regard.models import EncoderModel, SourceWriter
+from regard.models import EncoderModel, MemoryWriter
 
 
 def expectations(
@@ -47,7 +47,7 @@ def follows(subject: Subject, side: Side, masks: Sequence[Masked] = ()) -> list[
     if isinstance(subject.model, EncoderModel):
         behind = {one.place: one.id for one in masks}
         return [behind.get(place, i) for place, i in enumerate(side.ids)]
-    last = subject.tokenizer.end if isinstance(subject.model, SourceWriter) else None
+    last = subject.tokenizer.end if isinstance(subject.model, MemoryWriter) else None
     return [*side.ids[1:], last]
 
 

@@ -24,7 +24,9 @@ from regard.look.parts import Side, Verdict
 from regard.look.records import Look
 from regard.models import (
     EncoderModel,
+    MemoryWriter,
     Model,
+    PictureWriter,
     SourceWriter,
     TextLabeller,
     TextReader,
@@ -67,6 +69,8 @@ class Subject:
     def family(self) -> str:
         """What kinds of sides it has: of an encoder-decoder, a decoder, an encoder (whatever reads a text whole and
         stays with its tokens) or a classifier."""
+        if isinstance(self.model, PictureWriter):
+            return "captioner"
         if isinstance(self.model, SourceWriter):
             return "encoder-decoder"
         if isinstance(self.model, TextLabeller):
@@ -78,7 +82,7 @@ class Subject:
     @property
     def writes(self) -> str | None:
         """The side that it writes, where it writes one."""
-        if isinstance(self.model, SourceWriter):
+        if isinstance(self.model, MemoryWriter):
             return "target"
         return "text" if isinstance(self.model, TextWriter) else None
 
@@ -110,12 +114,18 @@ class Subject:
     @property
     def body(self) -> Model:
         """The module that holds the stacks: the reader where that is shown, else the model."""
-        return self.reader or picture_reader_in(self.model) or self.model
+        pictures = picture_reader_in(self.model) if isinstance(self.model, TextLabeller) else None
+        return self.reader or pictures or self.model
 
     @property
     def reading_side(self) -> str:
         """What a model that judges reads."""
         return "text" if picture_reader_in(self.model) is None else "picture"
+
+    @property
+    def source(self) -> str:
+        """What a model reads that writes of it."""
+        return "source" if isinstance(self.model, SourceWriter) else "picture"
 
     @property
     def segmented(self) -> bool:
@@ -142,8 +152,8 @@ class Subject:
     @property
     def stacks(self) -> dict[str, str]:
         """The stacks by the side that they read, from first to last."""
-        if isinstance(self.model, SourceWriter):
-            return {"source": "encoder", "target": "decoder"}
+        if isinstance(self.model, MemoryWriter):
+            return {self.source: "encoder", "target": "decoder"}
         if isinstance(self.model, TextWriter):
             return {"text": "decoder"}
         if self.reader is not None or picture_reader_in(self.model) is not None:

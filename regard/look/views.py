@@ -8,7 +8,7 @@ from regard.errors import Error
 from regard.look.parts import Layer, Taken, View
 from regard.look.subject import Subject
 from regard.look.ways import has_way
-from regard.models import SourceWriter, TextLabeller, TextWriter
+from regard.models import PictureWriter, SourceWriter, TextLabeller, TextWriter
 
 POOL = "pool"  # the stack whose maps are shown in the text itself
 
@@ -38,7 +38,7 @@ def used(subject: Subject) -> tuple[str, str]:
     if isinstance(subject.model, TextWriter):
         return "Generate", "prompt"
     if subject.reading_side == "picture":
-        return "Classify", "picture"
+        return "Caption" if isinstance(subject.model, PictureWriter) else "Classify", "picture"
     if isinstance(subject.model, TextLabeller):
         return "Judge a pair" if subject.roles.least > 1 else "Classify", "texts"
     return "Read", "texts"
@@ -50,7 +50,8 @@ def taken(subject: Subject) -> list[Taken]:
     if isinstance(subject.model, TextWriter):
         return [Taken("text", "prompt", True)]
     if subject.reading_side == "picture":
-        return [Taken("picture", "picture", True)]
+        written = [Taken("target", "caption", False)] if isinstance(subject.model, PictureWriter) else []
+        return [Taken("picture", "picture", True), *written]
     roles = subject.roles
     return [
         Taken(field, name, number < roles.least)

@@ -38,11 +38,10 @@ def subject(run: str | Path) -> Subject:
     from regard.look import open_run
     from regard.runfolder import Run
     from regard.tasks.base import task_in
-    from regard.tasks.judging.judging import Judging
 
     folder = Run(run)
     task = task_in(folder) if "task" in folder.read_config() else None
-    found: Subject = task.load(folder).subject() if isinstance(task, Judging) else open_run(run)
+    found: Subject = task.load(folder).subject() if task is not None and task.shows_itself else open_run(run)
     return found
 
 

@@ -43,6 +43,7 @@ class TaskConfig(Part, family="task"):
     nothing else is asked for. `with_pictures` is the kind of the task that does the same with pictures."""
 
     with_pictures: ClassVar[str] = ""
+    shows_itself: ClassVar[bool] = False  # whether what its tool says of an input is what looking shows
     metrics: ClassVar[Mapping[str, bool]] = {}
     purpose: ClassVar[str] = ""
     needed: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid"}

@@ -11,12 +11,17 @@ import pytest
 import torch
 
 import regard as library
+from regard.data.pictures.examples import as_picture
+from regard.data.tokenizers import Tokenizer
 from regard.errors import Error
 from regard.look import Look
 from regard.look.drawing import frames, shown
 from regard.look.page import page
+from regard.models import PictureWriter
+from regard.tasks.captioning.captioner import Captioner
 from regard.tasks.judging.picturing import PictureClassifier
 from tests.conftest import Say
+from tests.helpers import randomise
 from tests.paintings import SIDE, painting, write_painted
 
 image = pytest.importorskip("PIL.Image")
@@ -129,3 +134,52 @@ def test_what_cannot_be_seen_is_one_sentence(run: Path, file: Path, regard: Say,
     assert "leave the second out" in regard("look", run, file, "another text")[2]
     (tmp_path / "text.txt").write_text("no picture")
     assert "is no picture that can be read" in regard("look", run, tmp_path / "text.txt")[2]
+
+
+# --- captions ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["captioner", "xu-2015-soft"])
+def captioner(request: pytest.FixtureRequest) -> Captioner:
+    """One that nobody trained."""
+    tokenizer = Tokenizer.train(["a red thing on a blue thing"] * 4, "word")
+    torch.manual_seed(4)
+    model = library.build(request.param, vocabulary=tokenizer.vocabulary, side=32, width=16, **SMALLER[request.param])
+    assert isinstance(model, PictureWriter)
+    randomise(model)
+    return Captioner(model.eval(), tokenizer, 32, "stretch", 12)
+
+
+SMALLER = {"captioner": {"heads": 2, "hidden": 32}, "xu-2015-soft": {"hidden": 16, "inner": 8}}
+
+
+def test_a_caption_is_shown_as_it_was_written(captioner: Captioner, file: Path) -> None:
+    look = captioner.look(file, beam=3)
+    assert look.sides["target"].text == captioner(file, beam=3)
+    (pictures,) = captioner.source.seen(captioner.source.read(as_picture(file))[None].copy(), captioner.model)
+    with library.watch(captioner.model) as seen, torch.no_grad():
+        hidden = captioner.model.features(pictures, torch.tensor([look.sides["target"].ids]))
+        chances = captioner.model.head(hidden).softmax(-1)[0]
+    for name, calls in seen.items():
+        np.testing.assert_allclose(look.arrays[name], calls[-1][0].numpy(), atol=1e-6)
+    ids = [*look.sides["target"].ids[1:], captioner.tokenizer.end]
+    for place, (given, told) in enumerate(zip(ids, look.predictions, strict=True)):
+        assert told.probability == pytest.approx(float(chances[place, given]), abs=1e-5)
+
+
+def test_each_word_has_a_frame_of_the_step_that_wrote_it(captioner: Captioner, file: Path) -> None:
+    look = captioner.look(file, "a red thing")
+    assert [frame.label for frame in frames(look)][1:] == ["a", "red", "thing"]
+    name = [layer.name for layer in look.layers if layer.columns == "picture" and layer.rows == "target"][-1]
+    steps = look.arrays[name].mean(0)
+    for step, frame in enumerate(frames(look)[1:]):
+        assert frame.weights is not None
+        np.testing.assert_allclose(frame.weights.reshape(-1), steps[step], atol=1e-6)
+
+
+def test_a_silent_head_changes_what_is_written_or_how_likely(captioner: Captioner, file: Path) -> None:
+    name = [layer.name for layer in captioner.look(file).layers if layer.columns == "picture"][-1]
+    look = captioner.look(file, "a red thing", without=[f"{name}.0"])
+    assert look.changes is not None
+    assert look.changes.log_prob != look.changes.before_log_prob
+    assert look.grid is not None

@@ -174,7 +174,7 @@ def test_runs_of_texts_and_of_pictures_are_told_apart(home: Path, regard: Say, t
     code, _, err = regard(*training(home), "--preset", "translator", "--run", home / "none")
     assert code == 2
     assert "reads no pictures and writes" in err
-    assert regard("look", home / "run", "a red picture")[0] == 2
+    assert "a red picture does not exist" in regard("look", home / "run", "a red picture")[2]
 
 
 def test_captions_without_their_pictures_are_refused_or_left_out(home: Path, regard: Say, tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ function heading(look) {
     const [first, second] = sides.text.texts;
     return [h("h1", { class: "sentence", dir: "auto" }, first), h("p", { class: "sentence", dir: "auto" }, second)];
   }
+  if (sides.picture && sides.target) return [h("h1", { class: "sentence", dir: "auto" }, sides.target.text)];
   if (!sides.target) return [h("h1", { class: "sentence", dir: "auto" }, sides.text.text)];
   return [
     h("h1", { class: "sentence", dir: "auto" }, sides.source.text),

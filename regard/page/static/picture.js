@@ -4,7 +4,7 @@
 import { SHARES } from "regard/document.js";
 import { fitted, h } from "regard/dom.js";
 import { choice, percent } from "regard/views.js";
-import { groupName, oneMap } from "regard/words.js";
+import { groupName, oneMap, predicted } from "regard/words.js";
 
 const SMALL = 96; // pixels of a small picture's longer side
 const LARGE = 448; // and of the large one's, at most
@@ -131,7 +131,7 @@ function framesOf(look, source, { head, from }) {
   if (source.name === SHARES) return [{ label: look.sides.label.text, weights: look.array(SHARES).data.slice(own) }];
   if (source.words) {
     const { values, width } = oneMap(look, source.name, head);
-    return wordsOf(look.sides[source.rows]).map(({ label, places }) => {
+    return wordsOf(predicted(look, source.rows)).map(({ label, places }) => {
       const weights = new Float32Array(width - own);
       for (const place of places) weights.forEach((_, i) => { weights[i] += values[place * width + own + i] / places.length; });
       return { label, weights };

@@ -153,7 +153,7 @@ export function labels(side, count = side.tokens.length) {
 }
 
 // The side as the rows predict it: everything one place earlier, and the end last.
-function predicted(look, name) {
+export function predicted(look, name) {
   const side = look.sides[name];
   if (name !== writtenSide(look)) return side;
   const last = look.predictions?.at(-1)?.token ?? "</s>";

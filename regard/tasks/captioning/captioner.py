@@ -14,7 +14,6 @@ from regard.data.pictures.sizing import Fit
 from regard.data.tokenizers import Tokenizer
 from regard.decoding import Decoding, Hypothesis, write
 from regard.decoding.parallel import even
-from regard.errors import Error
 from regard.fast import pack
 from regard.look.subject import Subject
 from regard.models import PictureWriter
@@ -110,4 +109,9 @@ class Captioner(Tool):
         return chosen_search(**options)
 
     def subject(self) -> Subject:
-        raise Error("what a captioner looks at in a picture is not shown yet; regard.watch(model) gives its weights")
+        return Subject(
+            self.model,
+            self.tokenizer,
+            most=self.max_length,
+            pictures=lambda given: self.source.looked_at(given, self.model),
+        )

@@ -63,6 +63,7 @@ class Captioning(TaskConfig, kind="caption"):
         "loss": False,
     }
     purpose = "caption"
+    shows_itself: ClassVar[bool] = True
     preset: ClassVar[str] = "captioner"
     usual: ClassVar[Mapping[str, Any]] = usual(4096)
 

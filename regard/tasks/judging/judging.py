@@ -42,6 +42,7 @@ class Judging(TaskConfig):
     twice, by other dropout, and what is said of it shall agree so strongly (R-Drop): it takes twice as long a step.
     """
 
+    shows_itself: ClassVar[bool] = True
     source: ClassVar[type[InputSide[Any]]]
     judge: ClassVar[type[Judge[Any]]]
 
