@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from regard.checkpoint import weights_of, write_tensors
 from regard.config import to_dict
+from regard.data.tokenizers import Tokenizer
 from regard.models import Classifier
 from regard.nn.pooling import AttentionPooling
 from regard.runfolder import Run, write_labels
+from regard.tasks.captioning.task import Captioning
 from regard.tasks.judging.picturing import PictureClassification
 from regard.zoo import get
 from tests.helpers import randomise
@@ -51,5 +53,19 @@ def write_painted(folder: Path, side: int = SIDE) -> Path:
     run, task = Run(folder), PictureClassification(side=side)
     run.write_config({"task": to_dict(task), "model": to_dict(config)})
     write_labels(folder, COLOURS)
+    write_tensors(run.weights_path, weights_of(model))
+    return folder
+
+
+def write_captioner(folder: Path, side: int = SIDE) -> Path:
+    """The same of a captioner, which knows a few words."""
+    tokenizer = Tokenizer.train(["a red thing on a blue thing"] * 4, "word")
+    config = get("captioner", vocabulary=tokenizer.vocabulary, side=side, width=16, heads=2, hidden=32)
+    torch.manual_seed(7)
+    model = config.build()
+    randomise(model)
+    run = Run(folder)
+    run.write_config({"task": to_dict(Captioning(side=side, max_length=8)), "model": to_dict(config)})
+    tokenizer.save(run.tokenizer_path)
     write_tensors(run.weights_path, weights_of(model))
     return folder

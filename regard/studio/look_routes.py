@@ -137,13 +137,14 @@ def check_size(
     from regard.models import picture_reader_in
 
     def length(text: str) -> int:
-        if subject.reading_side == "picture":
-            return 0
         return min(len(subject.tokenizer.encode([text])[0]) + 1, MAX_LOOKED_TOKENS)
 
-    source = min(length(text) + (0 if second is None else length(second) + 2), MAX_LOOKED_TOKENS)
+    source = (
+        0 if subject.pictures else min(length(text) + (0 if second is None else length(second) + 2), MAX_LOOKED_TOKENS)
+    )
     sides = {"source": source, "text": source}
-    sides["target"] = min(2 * source + 20, MAX_LOOKED_TOKENS) if target is None else length(target)
+    longest = subject.most or MAX_LOOKED_TOKENS if subject.pictures else 2 * source + 20
+    sides["target"] = min(longest, MAX_LOOKED_TOKENS) if target is None else length(target)
     sides |= {"label": 1, "sentences": min(len(sentence_spans(text)), source)}
     if (reader := picture_reader_in(subject.model)) is not None:
         sides["picture"] = reader.states

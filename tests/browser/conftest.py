@@ -20,7 +20,7 @@ from regard.look import Subject, open_run
 from regard.runfolder import Run
 from regard.studio.app import make_app
 from tests.helpers import SMALL, randomise
-from tests.paintings import write_painted
+from tests.paintings import write_captioner, write_painted
 from tests.studio.serving import serving
 from tests.toy import Toy
 
@@ -53,6 +53,7 @@ def runs(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_untrained(folder / "recurrent", "bahdanau-2015", width=32, hidden=32)
     write_untrained(folder / "local", "luong-2015-local-p", width=32, hidden=32, reach=3)
     write_painted(folder / "colours")
+    write_captioner(folder / "captions")
     (folder / "broken").mkdir()
     (folder / "broken" / "config.json").write_text("{]")
     return folder

@@ -65,3 +65,13 @@ def test_a_picture_is_dropped_and_seen(page: Page, tmp_path: Path) -> None:
     broken.write_bytes(b"no picture")
     page.one(".picture-drop input").send_keys(str(broken))
     page.says(".status", "broken.png is no picture that this browser can read.")
+
+
+def test_an_edited_caption_is_followed_by_the_map(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "red.png"
+    image.fromarray(painting("red", 5)).save(file)
+    page.open("#/run/captions/translate")
+    page.one(".picture-drop input").send_keys(str(file))
+    page.one(".picture-strip canvas")
+    page.write("Caption", "a red thing")
+    page.until(lambda: page.texts(".picture-strip button span")[:3] == ["a", "red", "thing"])

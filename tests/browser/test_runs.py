@@ -50,7 +50,7 @@ def test_all_runs_are_listed_with_how_they_stand(page: Page, ask: Ask) -> None:
     listed = {row.get_attribute("data-run"): row.text for row in page.all(".run")}
     known = {run["name"]: run for run in ask("runs")["runs"]}
     assert list(listed) == list(known)
-    assert set(listed) == {"good", "poor", "decoder", "encoder", "recurrent", "local", "colours", "broken"}
+    assert set(listed) == {"good", "poor", "decoder", "encoder", "recurrent", "local", "colours", "captions", "broken"}
     for name, run in known.items():
         assert run["status"] in listed[name].lower()
     assert f"{known['good']['metrics']['bleu']:.3g}" in listed["good"]

@@ -17,14 +17,16 @@ from regard.look import Look
 from regard.look.records import MEDIA_TYPE
 from regard.studio.app import make_app
 from regard.studio.limits import Limits
-from tests.paintings import painting, write_painted
+from tests.paintings import painting, write_captioner, write_painted
 
 image = pytest.importorskip("PIL.Image")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_painted(tmp_path_factory.mktemp("painted") / "colours").parent
+    folder = tmp_path_factory.mktemp("painted")
+    write_captioner(folder / "captions")
+    return write_painted(folder / "colours").parent
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +86,16 @@ def test_a_run_of_texts_is_given_no_picture(runs: Path) -> None:
     with TestClient(make_app(runs), base_url="http://localhost") as client:
         answer = client.post("/api/look", json={"run": "good", "picture": encoded()})
         assert (answer.status_code, answer.json()["error"]) == (422, "good reads no pictures; send it a text")
+
+
+def test_a_caption_is_written_or_looked_at_as_it_is_given(client: TestClient, folder: Path) -> None:
+    own = regard.load(folder / "captions")
+    written, given = (
+        client.post("/api/look", json={"run": "captions", "picture": encoded(), **more}).json()
+        for more in ({}, {"target": "a red thing"})
+    )
+    assert written["sides"]["target"]["text"] == own(painting("red", 3, 20, 20), beam=4)
+    assert given["sides"]["target"]["words"] == ["a", "red", "thing"]
+    assert given["grid"]["side"] == "picture"
+    (view, *_) = client.get("/api/runs/captions").json()["views"]
+    assert (view["title"], [one["field"] for one in view["takes"]]) == ("Caption", ["picture", "target"])

@@ -3,14 +3,19 @@
 
 import { postLook, wasLeft } from "regard/api.js";
 import { toggled } from "regard/changes.js";
-import { h } from "regard/dom.js";
+import { debounce, h } from "regard/dom.js";
 import { lookView, stateFrom, stateToKeep } from "regard/lookview.js";
-import { newest, statusLine } from "regard/views.js";
+import { titled } from "regard/readview.js";
+import { grow, typed, writing } from "regard/translate.js";
+import { field, newest, statusLine } from "regard/views.js";
 
+const PAUSE = 350; // milliseconds without a key before the model is asked
 const LONGEST = 640; // pixels of what is sent
 
-export async function show(place, { run, view: { title }, params, signal, keep }) {
+export async function show(place, { run, view: { title, takes }, params, signal, keep }) {
   const state = { ...stateFrom(params), without: [] };
+  const writes = takes.find(({ field: name }) => name === "target");
+  const words = writing(params.get("target") ?? "", "Leave it empty for the model’s own");
   const status = statusLine();
   const input = h("input", { type: "file", accept: "image/*", "aria-label": "Choose a picture" });
   const preview = h("img", { alt: "", hidden: true });
@@ -26,10 +31,17 @@ export async function show(place, { run, view: { title }, params, signal, keep }
     onBack: (name) => change(toggled(state.without, name, false)),
   });
   place.append(h("header", {}, h("h1", {}, title),
-    h("p", { class: "lead" }, `${run.name}: give a picture and see what the model makes of it.`)), drop, status.node, seen);
+    h("p", { class: "lead" }, `${run.name}: give a picture and see what the model makes of it.`)), drop,
+    writes ? h("div", { class: "pair single" }, field(titled(writes.name), words)) : "", status.node, seen);
+  grow(words);
+  typed(words, debounce(() => {
+    keep({ target: words.value });
+    if (state.sent) look();
+  }, PAUSE));
 
   const look = newest(async (inTime) => {
-    const body = { run: run.name, picture: state.sent, without: state.without };
+    const target = writes && words.value.trim() ? words.value : null;
+    const body = { run: run.name, picture: state.sent, without: state.without, target };
     try {
       seen.show(await postLook("/api/look", body, inTime));
     } catch (error) {
