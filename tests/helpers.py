@@ -47,7 +47,7 @@ from regard.nn.losses import words_loss
 from regard.nn.matching import Things
 from regard.nn.mixers import Convolution, Recurrence
 from regard.nn.norms import LayerNorm, NormConfig
-from regard.nn.pooling import LastToken, PoolConfig
+from regard.nn.pooling import FirstToken, LastToken, PoolConfig, SideBySide
 from regard.nn.positions import HeadDims, Learned, Position, PositionConfig, Sinusoidal
 from regard.nn.residual import PreNorm, ResidualConfig
 from regard.nn.stacks import Block, BlockConfig, Stack, StackConfig
@@ -131,7 +131,7 @@ EMBEDDINGS: list[EmbeddingConfig] = registered(
     EmbeddingConfig, TokenEmbedding(scaled=True), TokenEmbedding(segments=2, norm=LayerNorm())
 )
 BLOCKS: list[BlockConfig] = registered(BlockConfig)
-POOLS: list[PoolConfig] = registered(PoolConfig, LastToken(dense=True))
+POOLS: list[PoolConfig] = registered(PoolConfig, LastToken(dense=True), FirstToken(dense=False), SideBySide(count=2))
 
 
 def small(config: ModelConfig) -> ModelConfig:

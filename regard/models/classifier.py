@@ -46,7 +46,7 @@ class ClassifierModel(TextLabeller):
         self.reader = config.reader.assemble()
         self.pool = config.pool.build(self.reader.states_width)
         self.dropout = Dropout(config.pooled_dropout)
-        self.output = Linear(self.reader.states_width, config.labels)
+        self.output = Linear(config.pool.after(self.reader.states_width), config.labels)
 
     def forward(self, given: Tensor, keep: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """Of pictures, or of tokens; `segments` tell two texts apart, where the reader is an encoder that has them."""

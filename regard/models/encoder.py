@@ -59,7 +59,7 @@ class EncoderModel(TextReader):
         self.embedding = config.embedding.build(config.vocabulary, config.width, encoder.position)
         self.encoder = encoder
         self.pool = None if config.pool is None else config.pool.build(config.width)
-        self.relation = Linear(config.width, 2) if config.relation else None
+        self.relation = Linear(config.pool.after(config.width), 2) if config.pool and config.relation else None
         self.head = None if config.head is None else config.head.build(config.vocabulary, config.width, self.embedding)
 
     def encode(

@@ -73,12 +73,12 @@ class HierarchicalModel(TextLabeller):
         super().__init__(config)
         self.reader = config.reader.assemble()
         self.pool = config.pool.build(self.reader.states_width)
-        self.sentences = config.sentences.build(self.reader.states_width)
+        self.sentences = config.sentences.build(config.pool.after(self.reader.states_width))
         width = config.sentences.hidden * self.sentences.directions
         self.sentence_pool = config.pool.build(width)
         self.sentence_dropout = Dropout(config.sentences.dropout)
         self.dropout = Dropout(config.pooled_dropout)
-        self.output = Linear(width, config.labels)
+        self.output = Linear(config.pool.after(width), config.labels)
 
     def forward(self, tokens: Tensor, keep: Tensor | None = None) -> Tensor:
         self.check_tokens(tokens, keep)

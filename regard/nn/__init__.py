@@ -39,14 +39,14 @@ _PARTS = {
     "matching": ("Focal", "MatchingConfig", "OneOfAll"),
     "mixers": ("Convolution", "Recurrence"),
     "norms": ("LayerNorm", "Norm", "NormConfig", "RMSNorm"),
-    "pooling": ("AttentionPooling", "FirstToken", "Largest", "LastToken", "Mean", "Pool", "PoolConfig"),
+    "pooling": ("AttentionPooling", "FirstToken", "Largest", "LastToken", "Mean", "Pool", "PoolConfig", "SideBySide"),
     "positions": (
         *("ALiBi", "Buckets", "Fraction", "HeadDims", "Learned", "LearnedGrid", "NoPosition", "Order", "Position"),
         *("PositionConfig", "Relative", "Rotary", "Sinusoidal", "SinusoidalGrid", "TransformerXL"),
     ),
     "queries": ("AnchorQueries", "LearnedQueries", "QueryConfig"),
     "recurrent.layers": ("RecurrentLayers",),
-    "residual": ("PostNorm", "PreNorm", "ResidualConfig", "Wiring"),
+    "residual": ("LayerScale", "PostNorm", "PreNorm", "ResidualConfig", "Wiring"),
     "stacks": (*("Block", "BlockConfig", "BlockModule", "Pattern", "Shared", "Stack", "StackConfig", "StackLayers"),),
 }
 _HOMES = {name: f"{__name__}.{home}" for home, names in _PARTS.items() for name in names}

@@ -20,9 +20,13 @@ class PoolConfig(Part, family="pool"):
     def build(self, width: int) -> Pool:
         raise TypeError(f"{type(self).__name__} is a family, not a pooling")
 
+    def after(self, width: int) -> int:
+        """The width of the vector of states of this width."""
+        return width
+
 
 class Pool(nn.Module):
-    """Maps states (B, T, D) and the real tokens (B, T), None for all, to (B, D).
+    """Maps states (B, T, D) and the real tokens (B, T), None for all, to (B, D), or to the width that its config says.
 
     `attends` says whether it has weights to watch; a watcher sees them under the name of the context.
     """
@@ -40,18 +44,19 @@ class Pool(nn.Module):
 @dataclass(frozen=True)
 class FirstToken(PoolConfig, kind="first"):
     """A dense layer on the first token, BERT's [CLS], and an activation: tanh in BERT, arXiv:1810.04805, ReLU where
-    DistilBERT classifies."""
+    DistilBERT classifies. Not `dense` it is the state itself, as in ViT, arXiv:2010.11929."""
 
     activation: Literal["tanh", "relu"] = "tanh"
+    dense: bool = True
 
     def build(self, width: int) -> Pool:
-        return FirstTokenPool(width, self.activation)
+        return FirstTokenPool(width if self.dense else None, self.activation)
 
 
 class FirstTokenPool(Pool):
-    def __init__(self, width: int, activation: Literal["tanh", "relu"]) -> None:
+    def __init__(self, width: int | None, activation: Literal["tanh", "relu"]) -> None:
         super().__init__()
-        self.dense = Linear(width, width)
+        self.dense = None if width is None else Linear(width, width)
         self.activation = torch.tanh if activation == "tanh" else torch.relu
 
     def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
@@ -60,10 +65,46 @@ class FirstTokenPool(Pool):
         else:  # in a left-padded row the first token is not in the first column
             column = keep.int().argmax(-1)
             first = states.take_along_dim(column[:, None, None], dim=1).squeeze(1)
-        return self.activation(self.dense(first))
+        return first if self.dense is None else self.activation(self.dense(first))
 
     def shares(self, count: int) -> list[float]:
         return [1.0, *[0.0] * (count - 1)]
+
+
+@dataclass(frozen=True)
+class SideBySide(PoolConfig, kind="side-by-side"):
+    """The first `count` states one beside the other, and beside them, unless told otherwise, the `mean` of all behind
+    them: the class token and the mean of the patches where DINOv2 classifies, arXiv:2304.07193; the tokens of the class
+    and of distillation in DeiT, arXiv:2012.12877."""
+
+    count: Size = 1
+    mean: bool = True
+
+    def build(self, width: int) -> Pool:
+        return SideBySidePool(self.count, self.mean)
+
+    def after(self, width: int) -> int:
+        return width * (self.count + self.mean)
+
+
+class SideBySidePool(Pool):
+    def __init__(self, count: int, mean: bool) -> None:
+        super().__init__()
+        self.count, self.mean = count, mean
+
+    def forward(self, states: Tensor, keep: Tensor | None, context: Context | None = None) -> Tensor:
+        real = states.new_ones(states.shape[:2], dtype=torch.bool) if keep is None else keep
+        places = real.cumsum(-1).masked_fill(~real, 0)  # from 1 on
+        vectors = [sum_where(places == place, states) for place in range(1, self.count + 1)]
+        if self.mean:
+            behind = places > self.count
+            vectors.append(sum_where(behind, states) / behind.sum(1, keepdim=True).clamp(min=1).to(states.dtype))
+        return torch.cat(vectors, -1)
+
+
+def sum_where(these: Tensor, states: Tensor) -> Tensor:
+    """(B, T), (B, T, D) → (B, D)"""
+    return states.masked_fill(~these.unsqueeze(-1), 0).sum(1)
 
 
 def last_real(states: Tensor, keep: Tensor | None) -> Tensor:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
-from regard.config import Part, Rate
+from regard.config import Part, Positive, Rate
 from regard.nn.call.context import Context
 from regard.nn.dropout import Dropout
 from regard.nn.norms import NormConfig
@@ -72,3 +73,32 @@ class PreNorm(ResidualConfig, kind="pre-norm"):
 class PreNormWiring(Wiring):
     def forward(self, x: Tensor, sublayer: Sublayer, context: Context) -> Tensor:
         return self.dropout.add(x, sublayer(self.norm(x), context))
+
+
+@dataclass(frozen=True)
+class LayerScale(ResidualConfig, kind="layer-scale"):
+    """x + γ · f(norm(x)), where each value has a learnt factor γ, at first `start`: a deep stack begins close to the
+    identity. Touvron et al. 2021, arXiv:2103.17239"""
+
+    start: Positive = 1e-5
+
+    @property
+    def final_norm(self) -> bool:
+        return True
+
+    def build(self, width: int, norm: NormConfig) -> Wiring:
+        return LayerScaleWiring(width, norm, self.dropout, self.start)
+
+
+class LayerScaleWiring(Wiring):
+    def __init__(self, width: int, norm: NormConfig, dropout: float, start: float) -> None:
+        super().__init__(width, norm, dropout)
+        self.first = start
+        self.scale = nn.Parameter(torch.empty(width))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        nn.init.constant_(self.scale, self.first)
+
+    def forward(self, x: Tensor, sublayer: Sublayer, context: Context) -> Tensor:
+        return self.dropout.add(x, self.scale * sublayer(self.norm(x), context))

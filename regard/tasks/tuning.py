@@ -107,7 +107,7 @@ def usual_pool(reader: InputReaderConfig) -> PoolConfig:
 def pooling_the_start(model: ModelConfig, tokenizer: Tokenizer) -> ModelConfig:
     """Where texts are closed by the start, the pool of the first token is that of the last: the same token."""
     if isinstance(model, Classifier) and isinstance(model.pool, FirstToken) and tokenizer.closes:
-        return replace(model, pool=LastToken(dense=True))
+        return replace(model, pool=LastToken(dense=model.pool.dense))
     return model
 
 

@@ -33,7 +33,7 @@ def test_padding_never_changes_a_vector(config: PoolConfig, side: str) -> None:
     pool, states, keep = pool_of(config), torch.randn(3, 6, WIDTH), padding(side)
     states[~keep] = 1e4
     together = pool(states, keep)
-    assert together.shape == (3, WIDTH)
+    assert together.shape == (3, config.after(WIDTH))
     for row in range(3):
         torch.testing.assert_close(together[row : row + 1], pool(states[row : row + 1, keep[row]], None))
 
@@ -41,7 +41,7 @@ def test_padding_never_changes_a_vector(config: PoolConfig, side: str) -> None:
 @every_pool
 def test_gradients_reach_every_parameter_and_no_padding(config: PoolConfig) -> None:
     pool, states, keep = pool_of(config), torch.randn(3, 6, WIDTH, requires_grad=True), padding("right")
-    (pool(states, keep) * torch.randn(3, WIDTH)).sum().backward()
+    (pool(states, keep) * torch.randn(3, config.after(WIDTH))).sum().backward()
     for name, parameter in pool.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.abs().sum() > 0, name

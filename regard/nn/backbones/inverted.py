@@ -3,13 +3,18 @@ EfficientNet: Tan and Le 2019, arXiv:1905.11946, whose "lite" form has neither s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.config import Config, ConfigError, Positive, Size
 from regard.nn.backbones.base import CHANNELS, Backbone, BackboneConfig, NormedConvolution
+
+Normed = Callable[..., NormedConvolution]
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,14 @@ LITE0 = (
 @dataclass(frozen=True)
 class InvertedResidualNet(BackboneConfig, kind="inverted-residual-net"):
     """EfficientNet-Lite0 unless told: a convolution that halves the picture, the `stages`, and at the end, where it has
-    one, a wide convolution over single places. `eps` is that of its batch norms."""
+    one, a wide convolution over single places. `eps` is that of its batch norms. Sides are padded as TensorFlow does,
+    where these networks were first trained; "even", by as much in front as behind, as some were trained since."""
 
     stem: Size = 32
     stages: tuple[InvertedStage, ...] = LITE0
     end: Size | None = 1280
     eps: Positive = 1e-3
+    padding: Literal["tensorflow", "even"] = "tensorflow"
 
     def check(self) -> None:
         if not self.stages:
@@ -56,15 +63,16 @@ class InvertedResidualNet(BackboneConfig, kind="inverted-residual-net"):
 class InvertedResidualNetLayers(Backbone):
     def __init__(self, config: InvertedResidualNet) -> None:
         super().__init__()
-        self.first = same(CHANNELS, config.stem, 3, 2, eps=config.eps)
+        normed: Normed = partial(NormedConvolution, same=config.padding == "tensorflow", eps=config.eps)
+        self.first = normed(CHANNELS, config.stem, 3, 2)
         blocks, given = [], config.stem
         for stage in config.stages:
             for number in range(stage.count):
                 stride = 1 if number else stage.stride
-                blocks.append(InvertedBlock(given, stage.width, stage.expand, stage.size, stride, config.eps))
+                blocks.append(InvertedBlock(normed, given, stage.width, stage.expand, stage.size, stride))
                 given = stage.width
         self.blocks = nn.ModuleList(blocks)
-        self.last = None if config.end is None else same(given, config.end, 1, eps=config.eps)
+        self.last = None if config.end is None else normed(given, config.end, 1)
         self.width = config.end or given
 
     def forward(self, pictures: Tensor) -> Tensor:
@@ -85,20 +93,13 @@ class InvertedResidualNetLayers(Backbone):
         return length
 
 
-def same(
-    inputs: int, outputs: int, size: int, stride: int = 1, groups: int = 1, eps: float = 1e-3
-) -> NormedConvolution:
-    """A convolution as TensorFlow pads it, where these networks were trained."""
-    return NormedConvolution(inputs, outputs, size, stride, groups, same=True, eps=eps)
-
-
 class InvertedBlock(nn.Module):
-    def __init__(self, given: int, width: int, expand: int, size: int, stride: int, eps: float) -> None:
+    def __init__(self, normed: Normed, given: int, width: int, expand: int, size: int, stride: int) -> None:
         super().__init__()
         inner = given * expand
-        self.wider = same(given, inner, 1, eps=eps) if expand > 1 else None
-        self.each = same(inner, inner, size, stride, groups=inner, eps=eps)
-        self.narrower = same(inner, width, 1, eps=eps)
+        self.wider = normed(given, inner, 1) if expand > 1 else None
+        self.each = normed(inner, inner, size, stride, groups=inner)
+        self.narrower = normed(inner, width, 1)
         self.past = given == width and stride == 1
 
     def forward(self, x: Tensor) -> Tensor:
