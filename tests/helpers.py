@@ -235,6 +235,15 @@ def randomise(model: nn.Module) -> None:
             parameter.add_(torch.randn_like(parameter) * 0.1)
 
 
+def unsettle(model: nn.Module) -> None:
+    """Give batch norms some statistics."""
+    for name, buffer in model.named_buffers():
+        if name.endswith("running_mean"):
+            buffer.normal_()
+        elif name.endswith("running_var"):
+            buffer.uniform_(0.5, 2)
+
+
 def built(config: ModelConfig) -> Model:
     model = config.build()
     randomise(model)

@@ -47,5 +47,5 @@ def run(options: argparse.Namespace, rest: list[str]) -> None:
 
     made = import_source(options.source, options.run, say, options.task)
     kind = "a tokenizer alone" if made.family is None else f"{made.family}, {made.parameters:,} parameters"
-    say(f"{kind}; {made.tokenizer.vocabulary:,} tokens")
+    say(kind if made.tokenizer is None else f"{kind}; {made.tokenizer.vocabulary:,} tokens")
     print(made.run.path)

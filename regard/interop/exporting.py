@@ -12,18 +12,30 @@ import torch
 from tokenizers import processors
 from torch import Tensor
 
-from regard.checkpoint import load_both, weights_of, write_tensors
+from regard.checkpoint import STATISTICS, load_whole, weights_of, write_tensors
 from regard.config import ConfigError
 from regard.data.tokenizers import NAMES, Tokenizer
 from regard.errors import reading
 from regard.interop.family import Family, Fields
-from regard.interop.huggingface import EMBEDDING, FAMILIES, MODULES, POOLS, WEIGHTS
+from regard.interop.huggingface import EMBEDDING, FAMILIES, MODULES, POOLS, WEIGHTS, picture_reader_of
 from regard.interop.labellers import LABELLERS, above, label_fields
+from regard.interop.preprocessing import PREPROCESSOR, preprocessor_of
 from regard.interop.rules import scattered, shapes_of
-from regard.models import Classifier, LabellerConfig, Model, ModelConfig, TextModelConfig, TextWriterConfig, encoder_in
+from regard.models import (
+    Classifier,
+    LabellerConfig,
+    Model,
+    ModelConfig,
+    PictureReaderConfig,
+    TextModelConfig,
+    TextWriterConfig,
+    encoder_in,
+)
 from regard.runfolder import LABELS, Run, RunError, Scale, read_labels, write_text
 
 Say = Callable[[str], None]
+
+MEAN = STATISTICS[0]
 
 ROLES = {"start": ("bos_token", "cls_token"), "end": ("eos_token", "sep_token"), "pad": ("pad_token",)}
 ROLES |= {"unknown": ("unk_token",), "mask": ("mask_token",)}
@@ -33,24 +45,30 @@ def export_huggingface(run: str | Path, out: str | Path, say: Say = lambda line:
     """Write a folder that `transformers` opens; the name of the class that does."""
     source, folder = Run(run), Path(out)
     check_free(folder)
-    model, tokenizer = load_both(source)
+    model, tokenizer = load_whole(source)
     about = source.read_config()
-    task = about.get("task", {})
-    family, config = counterpart(model.config, tokenizer.pad, about.get("origin", {}).get("family"), task)
+    task, pad = about.get("task", {}), 0 if tokenizer is None else tokenizer.pad
+    family, config = counterpart(model.config, pad, about.get("origin", {}).get("family"), task)
     scale = Scale.read(source.path) if isinstance(config, Classifier) else None
     weights = adapted(on_their_scale(weights_of(model), scale), config, say)
-    fields = family.fields(config, tokenizer.pad)
+    fields = family.fields(config, pad)
     if (source.path / LABELS).exists() and isinstance(config, LabellerConfig):
         fields |= label_fields(read_labels(source.path))
     longest = (model.longest or task.get("context")) if family.limited else None
     extra = {} if "max_position_embeddings" in fields or longest is None else {"max_position_embeddings": longest}
     architecture = family.architecture(config)
-    ids = special_ids(tokenizer)
+    ids = {} if tokenizer is None else special_ids(tokenizer)
     named = {"architectures": [architecture], "model_type": family.kind, "dtype": "float32", **ids, **extra, **fields}
     tensors = scattered(config, family.rules(config, Fields(fields, str(folder))), weights)
     headed = any(name.startswith(family.heads) for name in tensors) or isinstance(config, TextWriterConfig)
-    prefixed = {family.full(name) if headed else name: tensor for name, tensor in tensors.items()}
+    if beside := family.beside(config):
+        say(f"written as zeros, for the class that opens the folder has them: {', '.join(beside)}")
+    prefixed = {family.full(name) if headed else name: tensor for name, tensor in (counted(tensors) | beside).items()}
     write_tensors(folder / WEIGHTS, prefixed, {"format": "pt"})
+    if tokenizer is None:
+        write_preprocessor(folder, picture_reader_of(config), task, say)
+        write_json(folder / "config.json", named)
+        return architecture
     write_tokenizer(folder, tokenizer, model, longest, "origin" in about)
     if isinstance(config, TextWriterConfig):
         write_json(folder / "generation_config.json", {"_from_model_config": True, **ids})
@@ -97,6 +115,12 @@ def adapted(weights: Mapping[str, Tensor], config: ModelConfig, say: Say) -> dic
     return {name: weights[name] if name in weights else torch.zeros(shape.shape) for name, shape in own.items()}
 
 
+def counted(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """With how many batches each batch norm has seen, by which nothing is computed: none."""
+    norms = [name.removesuffix(MEAN) for name in tensors if name.endswith(MEAN)]
+    return tensors | {f"{name}num_batches_tracked": torch.zeros((), dtype=torch.long) for name in norms}
+
+
 def on_their_scale(weights: dict[str, Tensor], scale: Scale | None) -> dict[str, Tensor]:
     """Of a model that learnt scores from 0 to 1, such that it gives them as they are."""
     if scale is None:
@@ -104,6 +128,12 @@ def on_their_scale(weights: dict[str, Tensor], scale: Scale | None) -> dict[str,
     size = scale.high - scale.low
     moved = {"output.weight": size * weights["output.weight"], "output.bias": scale.low + size * weights["output.bias"]}
     return {**weights, **moved}
+
+
+def write_preprocessor(folder: Path, reader: PictureReaderConfig, task: Mapping[str, Any], say: Say) -> None:
+    if task.get("fit") == "pad":
+        say("pictures are cropped there, for no class pads them with grey as here")
+    write_json(folder / PREPROCESSOR, preprocessor_of(reader, task))
 
 
 # --- the tokenizer ----------------------------------------------------------------------------------------------------

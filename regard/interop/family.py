@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
+from torch import Tensor
+
 from regard.config import Config, Part, fields_of, from_dict, nearest, to_dict
 from regard.errors import DataError
 from regard.interop.rules import Rule, shapes_of
@@ -28,7 +30,8 @@ ACTIVATIONS = {  # theirs → ours; of several names for one, the first is writt
 }
 GATES = {"silu": "swiglu", "swish": "swiglu", "gelu": "geglu", "relu": "reglu", "sigmoid": "glu"}
 NO_MATTER = {  # for what a trained model gives
-    *("init", "layout", "dropout", "weight_dropout", "hidden_dropout", "pooled_dropout", "states_dropout")
+    *("init", "layout", "dropout", "weight_dropout", "hidden_dropout", "pooled_dropout", "states_dropout", "start"),
+    *("side", "pixels"),  # which stand in a file of their own
 }
 
 
@@ -82,7 +85,8 @@ class Family:
     head begin with one of `heads`). `copies` are second names of a tensor. `idle` matches what is no weight, `unread`
     the heads of other tasks, which are left out. `architecture` is the class that opens what is exported, and `adapt`
     makes of our model one that it can be: with weights of zero more, or without some that its outputs do not depend on.
-    A family that is not `limited` reads texts of any length, and has no field for how long they may be.
+    A family that is not `limited` reads texts of any length, and has no field for how long they may be. `beside` are
+    tensors that the class without a head has beside ours, and that what is exported has so as well.
     """
 
     kind: str
@@ -100,6 +104,7 @@ class Family:
     idle: str = r"(?!)"
     unread: str = r"(?!)"
     limited: bool = True
+    beside: Callable[[Any], dict[str, Tensor]] = lambda config: {}
 
     def bare(self, name: str) -> str:
         return name.removeprefix(self.prefix)
@@ -182,9 +187,11 @@ class PlainStack(NamedTuple):
     position: PositionConfig
 
 
-def plainly(stack: StackConfig) -> PlainStack:
-    """What a foreign format could say of a stack: so many plain blocks. That it is of another kind, is then among what
-    differs."""
+def plainly(stack: StackConfig | None) -> PlainStack:
+    """What a foreign format could say of a stack: so many plain blocks, none where there is no stack. That it is of
+    another kind, is then among what differs."""
+    if stack is None:
+        return PlainStack(0, Block(), NoPosition())
     first = stack.distinct()[0]
     block = first if isinstance(first, Block) else Block()
     return PlainStack(getattr(stack, "layers", 1), block, getattr(stack, "position", NoPosition()))

@@ -13,17 +13,22 @@ import torch
 from torch import Tensor
 
 from regard.config import nearest
+from regard.data.pictures.sizing import Fit
 from regard.errors import DataError
 from regard.interop.decoders import GPT, GPT2, LLAMA
 from regard.interop.encoders import BERT, DISTILBERT, ROBERTA
 from regard.interop.family import Family, Fields
 from regard.interop.labellers import above, label_names, labeller_of
+from regard.interop.pictures import DEIT, DINOV2, RESNET, VIT
+from regard.interop.preprocessing import Seeing, read_preprocessor
 from regard.interop.rules import gathered, shapes_of, used
 from regard.interop.vocabularies import read_json, read_object
 from regard.interop.xlnet import XLNET
-from regard.models import ModelConfig
+from regard.models import Classifier, ModelConfig, PictureEncoder
+from regard.nn.backbones import Patches
 
-FAMILIES = {family.kind: family for family in (GPT2, GPT, LLAMA, BERT, ROBERTA, DISTILBERT, XLNET)}
+TEXTS = (GPT2, GPT, LLAMA, BERT, ROBERTA, DISTILBERT, XLNET)
+FAMILIES = {family.kind: family for family in (*TEXTS, VIT, DEIT, DINOV2, RESNET)}
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 MODULES = "modules.json"  # of sentence-transformers
@@ -34,7 +39,8 @@ POOLS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}  #
 @dataclass
 class ForeignModel:
     """A model from elsewhere: our config and weights, how many tokens it reads, what else is worth keeping, which
-    tensors were left out; and of one that gives labels, their names and the tasks it may be for."""
+    tensors were left out; of one that gives labels, their names and the tasks it may be for; and of one that reads
+    pictures, by which fit."""
 
     family: str
     config: ModelConfig
@@ -44,6 +50,17 @@ class ForeignModel:
     unread: list[str] = field(default_factory=list)
     labels: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    fit: Fit | None = None
+
+    def seeing(self, how: Seeing, where: str) -> ForeignModel:
+        """The same for pictures that reach it so."""
+        reader = picture_reader_of(self.config)
+        side, size = how.side or reader.side, getattr(reader.backbone, "size", 1)
+        if isinstance(reader.backbone, Patches) and side % size:
+            raise DataError(f"{where}: pictures of {side} pixels do not come apart into squares of {size}")
+        own = replace(reader, side=side, pixels=how.pixels)
+        config = replace(self.config, reader=own) if isinstance(self.config, Classifier) else own
+        return replace(self, config=config, fit=how.fit)
 
 
 class Shards(Mapping[str, Tensor]):
@@ -82,11 +99,19 @@ def read_model(folder: Path) -> ForeignModel:
         raise DataError(f"{path}: a model of type {kind!r} is not known here: {nearest(kind, FAMILIES)}")
     family, given = FAMILIES[kind], Fields(values, str(path))
     labeller = labeller_of(given, family)
+    whole = family if labeller is None else above(labeller)
+    found = converted(whole, given, open_weights(folder, family), str(folder))
     if labeller is not None:
-        found = converted(above(labeller), given, open_weights(folder, family), str(folder))
-        return replace(found, labels=label_names(given), tasks=labeller.tasks)
-    found = converted(family, given, open_weights(folder, family), str(folder))
-    return replace(found, sections=sentence_sections(folder))
+        found = replace(found, labels=label_names(given), tasks=labeller.tasks)
+    if family.model is PictureEncoder:
+        return found.seeing(read_preprocessor(folder, kind), str(folder))
+    return found if labeller is not None else replace(found, sections=sentence_sections(folder))
+
+
+def picture_reader_of(config: ModelConfig) -> PictureEncoder:
+    reader = config.reader if isinstance(config, Classifier) else config
+    assert isinstance(reader, PictureEncoder)
+    return reader
 
 
 def open_weights(folder: Path, family: Family) -> Shards:

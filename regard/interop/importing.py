@@ -26,12 +26,13 @@ CLOSED = 3  # segments of a pair in XLNet's way: the first text, the second, the
 
 @dataclass(frozen=True)
 class Imported:
-    """What came of it: `family` is None where there was a tokenizer alone."""
+    """What came of it: `family` is None where there was a tokenizer alone, which there is none of where a model reads
+    pictures."""
 
     run: Run
     family: str | None
     parameters: int
-    tokenizer: Tokenizer
+    tokenizer: Tokenizer | None
 
 
 def import_source(source: str | Path, run: str | Path, say: Say | None = None, task: str | None = None) -> Imported:
@@ -46,7 +47,8 @@ def import_source(source: str | Path, run: str | Path, say: Say | None = None, t
     purpose = purpose_of(found, task)
     with writing(folder.path):
         folder.path.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(folder.tokenizer_path)
+    if tokenizer is not None:
+        tokenizer.save(folder.tokenizer_path)
     if found is None:
         return Imported(folder, None, 0, tokenizer)
     if found.unread and say is not None:
@@ -61,10 +63,12 @@ def import_source(source: str | Path, run: str | Path, say: Say | None = None, t
     return Imported(folder, found.family, sum(weight.numel() for weight in found.weights.values()), tokenizer)
 
 
-def read_source(path: Path) -> tuple[ForeignModel | None, Tokenizer, str]:
+def read_source(path: Path) -> tuple[ForeignModel | None, Tokenizer | None, str]:
     """The model, its tokenizer, and in which form they came."""
     if path.is_dir() and (path / "config.json").exists():
         found = huggingface.read_model(path)
+        if found.config.text() is None:
+            return found, None, "huggingface"
         tokenizer = vocabularies.read_tokenizer(path, vocabulary(found))
         check_segments(found, tokenizer, path)
         return found, tokenizer, "huggingface"
@@ -79,7 +83,7 @@ def read_source(path: Path) -> tuple[ForeignModel | None, Tokenizer, str]:
 def purpose_of(found: ForeignModel | None, task: str | None) -> str | None:
     """The task of a model that gives labels. One that gives a single score tells how two texts relate."""
     tasks = () if found is None else found.tasks
-    if found is not None and len(found.labels) == 1:
+    if found is not None and len(found.labels) == 1 and found.fit is None:
         tasks = tasks[1:]
     if task is not None and task not in tasks:
         raise DataError(f"task {task}: the model is for {' or '.join(tasks) or 'no task of labels'}")
@@ -102,10 +106,17 @@ def check_segments(found: ForeignModel, tokenizer: Tokenizer, where: Path) -> No
         )
 
 
-def sections(found: ForeignModel, tokenizer: Tokenizer, purpose: str | None, origin: dict[str, str]) -> dict[str, Any]:
+def sections(
+    found: ForeignModel, tokenizer: Tokenizer | None, purpose: str | None, origin: dict[str, str]
+) -> dict[str, Any]:
     """Of the run's config. What writes on from a text is a language model; what reads one finds masked words if it has
     a head, or predicts them in any order if it has two streams, and has no task without a head."""
-    about: dict[str, Any] = {"model": to_dict(found.config), "tokenizer": tokenizer.fingerprint, "origin": origin}
+    about: dict[str, Any] = {"model": to_dict(found.config), "origin": origin}
+    if tokenizer is None:
+        reader = huggingface.picture_reader_of(found.config)
+        seen = {"task": {"kind": purpose, "side": reader.side, "fit": found.fit}} if purpose is not None else {}
+        return about | seen
+    about["tokenizer"] = tokenizer.fingerprint
     if purpose is not None:
         framed = {"framed": True} if purpose == "classify" else {}
         about["task"] = {"kind": purpose, "max_length": min(found.longest, LONGEST_TEXT), **framed}

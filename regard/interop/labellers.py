@@ -1,4 +1,4 @@
-"""Hugging Face's classes for a task above a body: what labels texts, tags words or finds answers.
+"""Hugging Face's classes for a task above a body: what labels texts or pictures, tags words or finds answers.
 
 Each is one row of `LABELLERS`: its name there, the family of its body, the task it is for here, and how the tensors
 above the body are called. `above` makes of a row a family like any other.
@@ -10,16 +10,23 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from regard.errors import DataError
 from regard.interop.encoders import BERT, DISTILBERT, ROBERTA
 from regard.interop.family import Family, Fields
+from regard.interop.pictures import DEIT, DINOV2, RESNET, VIT
 from regard.interop.rules import Rule, layer
 from regard.interop.xlnet import XLNET, with_two_streams
-from regard.models import Classifier, Encoder, LabellerConfig, Tagger
-from regard.nn.pooling import FirstToken, LastToken, PoolConfig
+from regard.models import Classifier, Encoder, InputReaderConfig, LabellerConfig, Tagger
+from regard.nn.pooling import FirstToken, LastToken, Mean, PoolConfig, SideBySide
 
 SUFFIXES = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
-HEADS = ("classifier.", "pre_classifier.", "qa_outputs.", "sequence_summary.", "logits_proj.")
+HEADS = (
+    *("classifier.", "pre_classifier.", "qa_outputs.", "sequence_summary.", "logits_proj."),
+    *("cls_classifier.", "distillation_classifier."),
+)
+PICTURES = ("classify-pictures",)
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Labeller:
     tasks: tuple[str, ...]
     rules: Sequence[Rule]
     pool: PoolConfig | None = None
-    reader: Callable[[Encoder], Encoder] = lambda config: config.inside()
+    reader: Callable[[Any], Any] = lambda config: config.inside()
 
 
 def tagging(name: str, body: Family, **more: Any) -> list[Labeller]:
@@ -53,6 +60,30 @@ def labelling(name: str, body: Family, pool: PoolConfig, dense: str, output: str
     return Labeller(f"{name}ForSequenceClassification", body, ("classify", "pair"), rules, pool, **more)
 
 
+def seeing(name: str, body: Family, pool: PoolConfig, rules: Sequence[Rule]) -> Labeller:
+    return Labeller(f"{name}ForImageClassification", body, PICTURES, rules, pool)
+
+
+def averaged(*theirs: str) -> list[Rule]:
+    """Layers there, each of which reads one of the vectors that stand side by side here; the mean counts."""
+    count = len(theirs)
+    return [
+        Rule(
+            "output.weight",
+            tuple(f"{name}.weight" for name in theirs),
+            lambda given: torch.cat(list(given), 1) / count,
+            lambda own: [count * part for part in own.chunk(count, 1)],
+        ),
+        Rule(
+            "output.bias",
+            tuple(f"{name}.bias" for name in theirs),
+            lambda given: torch.stack(list(given)).mean(0),
+            lambda own: [own.clone() for _ in theirs],
+        ),
+    ]
+
+
+TEACHER = averaged("cls_classifier", "distillation_classifier")
 STREAMS = {"reader": with_two_streams}
 LABELLERS: Mapping[str, Labeller] = {
     one.architecture: one
@@ -65,6 +96,11 @@ LABELLERS: Mapping[str, Labeller] = {
         *tagging("DistilBert", DISTILBERT),
         labelling("XLNet", XLNET, LastToken(dense=True), "sequence_summary.summary", "logits_proj", **STREAMS),
         *tagging("XLNet", XLNET, **STREAMS),
+        seeing("ViT", VIT, FirstToken(dense=False), layer("output", "classifier")),
+        seeing("DeiT", DEIT, FirstToken(dense=False), layer("output", "classifier")),
+        Labeller("DeiTForImageClassificationWithTeacher", DEIT, PICTURES, TEACHER, SideBySide(count=2, mean=False)),
+        seeing("Dinov2", DINOV2, SideBySide(), layer("output", "classifier")),
+        seeing("ResNet", RESNET, Mean(), layer("output", "classifier.1")),
     )
 }
 
@@ -75,7 +111,7 @@ def above(labeller: Labeller) -> Family:
 
     def config(given: Fields, names: Collection[str]) -> LabellerConfig:
         read = body.config(given, names)
-        assert isinstance(read, Encoder)
+        assert isinstance(read, InputReaderConfig)
         pooled: dict[str, Any] = {} if labeller.pool is None else {"pool": labeller.pool}
         return kind(labels=len(label_names(given)), reader=labeller.reader(read), init=read.init, **pooled)
 
@@ -96,6 +132,7 @@ def above(labeller: Labeller) -> Family:
         adapt=lambda config: replace(config, reader=labeller.reader(config.reader)),
         copies={},
         unread=r"pooler\..+",
+        beside=lambda config: {},
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regard.checkpoint import weights_of
+from regard.checkpoint import STATISTICS, weights_of
 from regard.errors import DataError
 from regard.models import ModelConfig
 from regard.nn.positions.base import HeadDims
@@ -76,6 +76,15 @@ def turned_projections(ours: str, theirs: str, dims: HeadDims) -> list[Rule]:
 def layer(ours: str, theirs: str, how: Callable[[str, str], Rule] = same) -> list[Rule]:
     """The weight and the bias of a layer; a rule for what a model does not have is not used."""
     return [how(f"{ours}.weight", f"{theirs}.weight"), same(f"{ours}.bias", f"{theirs}.bias")]
+
+
+def normed(ours: str, convolution: str, norm: str) -> list[Rule]:
+    """A convolution and its batch norm, with what that has seen."""
+    parts = ("weight", "bias", *STATISTICS)
+    return [
+        same(f"{ours}.weight", f"{convolution}.weight"),
+        *(same(f"{ours}.norm.{part}", f"{norm}.{part}") for part in parts),
+    ]
 
 
 # --- queries, keys and values -----------------------------------------------------------------------------------------

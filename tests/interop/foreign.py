@@ -12,7 +12,7 @@ import transformers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 from torch import Tensor
 
-from tests.helpers import randomise
+from tests.helpers import randomise, unsettle
 
 TEXTS = [
     "Once upon a time there was a little girl.",
@@ -127,3 +127,27 @@ def some_tokens(size: int, length: int = 11) -> tuple[Tensor, Tensor]:
     keep = torch.ones(2, length, dtype=torch.bool)
     keep[1, -4:] = False
     return torch.randint(8, size, (2, length)), keep
+
+
+PATCHED = {"image_size": 32, "patch_size": 8, "num_labels": 3}
+
+
+def vit(folder: Path, kind: str = "ViTForImageClassification", **changes: Any) -> Any:
+    return save(getattr(transformers, kind)(transformers.ViTConfig(**{**BERT, **PATCHED, **changes})), folder)
+
+
+def deit(folder: Path, kind: str = "DeiTForImageClassification", **changes: Any) -> Any:
+    return save(getattr(transformers, kind)(transformers.DeiTConfig(**{**BERT, **PATCHED, **changes})), folder)
+
+
+def dinov2(folder: Path, kind: str = "Dinov2ForImageClassification", **changes: Any) -> Any:
+    sizes = {name: size for name, size in BERT.items() if name != "intermediate_size"}
+    config = transformers.Dinov2Config(**{**sizes, "mlp_ratio": 2, **PATCHED, **changes})
+    return save(getattr(transformers, kind)(config), folder)
+
+
+def resnet(folder: Path, kind: str = "ResNetForImageClassification", **changes: Any) -> Any:
+    sizes = {"embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 2], "layer_type": "basic", "num_labels": 3}
+    model = getattr(transformers, kind)(transformers.ResNetConfig(**{**sizes, **changes}))
+    unsettle(model)
+    return save(model, folder)

@@ -13,7 +13,7 @@ import torch
 
 transformers = pytest.importorskip("transformers")
 
-from regard.checkpoint import load_both, weights_of, write_tensors  # noqa: E402
+from regard.checkpoint import load_both, load_whole, weights_of, write_tensors  # noqa: E402
 from regard.config import change, to_dict  # noqa: E402
 from regard.data.tokenizers import Tokenizer  # noqa: E402
 from regard.interop import export_huggingface, import_source  # noqa: E402
@@ -65,9 +65,10 @@ def assert_equal(ours: torch.Tensor, theirs: torch.Tensor) -> None:
 
 
 def assert_same_model(one: Path, other: Path) -> None:
-    first, second = load_both(Run(one)), load_both(Run(other))
+    first, second = load_whole(Run(one)), load_whole(Run(other))
     assert first[0].config == second[0].config
-    assert json.loads(first[1].to_json())["model"] == json.loads(second[1].to_json())["model"]
+    models = [tokenizer and json.loads(tokenizer.to_json())["model"] for _, tokenizer in (first, second)]
+    assert models[0] == models[1]
     for (name, a), (_, b) in zip(first[0].named_parameters(), second[0].named_parameters(), strict=True):
         assert torch.equal(a, b), name
 

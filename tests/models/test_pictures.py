@@ -25,7 +25,7 @@ from regard.nn.pooling import AttentionPooling
 from regard.nn.positions import LearnedGrid, SinusoidalGrid, sinusoids
 from regard.nn.residual import PreNorm
 from regard.nn.stacks import Block, Stack
-from tests.helpers import PICTURES, built, pictures, randomise
+from tests.helpers import PICTURES, built, pictures, randomise, unsettle
 
 every_picture_preset = pytest.mark.parametrize("name", PICTURES)
 
@@ -105,15 +105,6 @@ def of_resnet(name: str) -> str:
     name = name.replace("embedder.embedder.", "first.").replace(".normalization.", ".norm.").replace(".convolution", "")
     name = re.sub(r"encoder\.stages\.(\d+)\.layers\.(\d+)\.shortcut\.", r"stages.\1.\2.past.", name)
     return re.sub(r"encoder\.stages\.(\d+)\.layers\.(\d+)\.layer\.(\d+)\.", r"stages.\1.\2.layers.\3.", name)
-
-
-def unsettle(model: nn.Module) -> None:
-    """Give batch norms some statistics."""
-    for name, buffer in model.named_buffers():
-        if name.endswith("running_mean"):
-            buffer.normal_()
-        elif name.endswith("running_var"):
-            buffer.uniform_(0.5, 2)
 
 
 def test_an_inverted_block_is_what_its_paper_says() -> None:
