@@ -11,7 +11,7 @@ from regard.checkpoint import write_tensors
 from regard.config import to_dict
 from regard.data.tokenizers import Tokenizer
 from regard.errors import DataError, writing
-from regard.interop import huggingface, llama2c, vocabularies
+from regard.interop import huggingface, llama2c, statedicts, vocabularies
 from regard.interop.huggingface import ForeignModel
 from regard.models import Encoder, TextWriterConfig, TwoStream
 from regard.runfolder import Run, RunError, Scale, keep_labels
@@ -21,6 +21,7 @@ Say = Callable[[str], None]
 LONGEST_TEXT = 384  # tokens of a text, or of a window of one, that is labelled, unless trained on fewer
 LONGEST_CONTEXT = 2048  # tokens in sight of a language model whose positions could go on, unless trained on fewer
 
+PICKLES = (".pth", ".pt", ".ckpt", ".pkl")
 CLOSED = 3  # segments of a pair in XLNet's way: the first text, the second, the start behind them
 
 
@@ -65,6 +66,13 @@ def import_source(source: str | Path, run: str | Path, say: Say | None = None, t
 
 def read_source(path: Path) -> tuple[ForeignModel | None, Tokenizer | None, str]:
     """The model, its tokenizer, and in which form they came."""
+    if path.suffix in PICKLES:
+        raise DataError(
+            f"{path} is a pickle, which can run any program when it is opened, so it is not; write its tensors as "
+            "safetensors, as docs/interop.md says"
+        )
+    if statedicts.is_source(path):
+        return statedicts.read_model(path), None, "state dict"
     if path.is_dir() and (path / "config.json").exists():
         found = huggingface.read_model(path)
         if found.config.text() is None:

@@ -73,6 +73,15 @@ def turned_projections(ours: str, theirs: str, dims: HeadDims) -> list[Rule]:
     return joined(ours, [theirs], lambda given: fused(given[0].t().chunk(3), dims, False), part)
 
 
+def fused_projections(ours: str, theirs: str, dims: HeadDims) -> list[Rule]:
+    """Queries, keys and values one above the other in one layer."""
+
+    def part(own: Tensor) -> list[Tensor]:
+        return [torch.cat(unfused(own, dims, False))]
+
+    return joined(ours, [theirs], lambda given: fused(given[0].chunk(3), dims, False), part)
+
+
 def layer(ours: str, theirs: str, how: Callable[[str, str], Rule] = same) -> list[Rule]:
     """The weight and the bias of a layer; a rule for what a model does not have is not used."""
     return [how(f"{ours}.weight", f"{theirs}.weight"), same(f"{ours}.bias", f"{theirs}.bias")]
