@@ -19,14 +19,18 @@ def add(verbs: Any) -> None:
         usage="regard import SOURCE --run DIR [--task pair]",
         description="Make a run folder of a model from elsewhere, so that every verb works on it. SOURCE can be a "
         "folder of Hugging Face (GPT-2, Llama, BERT, RoBERTa, DistilBERT, XLNet, also as "
-        "sentence-transformers saves them; the last four also with a head for labels, tags or answers), a checkpoint "
-        "of llama2.c beside its tokenizer, or a tokenizer alone (tiktoken's ranks, encoder.json with vocab.bpe, "
-        "vocab.txt). Its files tell which it is. Nothing is downloaded, and no pickle is opened.",
+        "sentence-transformers saves them; the last four also with a head for labels, tags or answers; ViT, DeiT, "
+        "DINOv2 and ResNet for pictures), safetensors of timm or torchvision (vit, deit, resnet, efficientnet_lite), a "
+        "checkpoint of llama2.c beside its tokenizer, or a tokenizer alone (tiktoken's ranks, encoder.json with "
+        "vocab.bpe, vocab.txt). Its files tell which it is. Nothing is downloaded, and no pickle is opened.",
         epilog="examples:\n"
         "  regard import downloads/gpt2 --run runs/gpt2\n"
         '  regard generate runs/gpt2 "Once upon a time"\n'
         "  regard import downloads/bert-base-NER --run runs/names\n"
         '  regard tag runs/names "Ada lives in Paris."\n'
+        "  regard import downloads/vit-base --run runs/vit\n"
+        "  regard classify runs/vit picture.jpg\n"
+        "  regard import resnet50.safetensors --run runs/resnet\n"
         "  regard import stories260K --run runs/stories\n"
         "  regard import cl100k_base.tiktoken --run runs/cl100k\n",
     )

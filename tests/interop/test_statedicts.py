@@ -261,11 +261,12 @@ def test_a_file_says_how_pictures_are_seen_and_labels_called(tmp_path: Path, reg
     assert regard("classify", tmp_path / "run", tmp_path / "some" / "red" / "0.png")[1].strip() in "abc"
 
 
-def test_a_file_alone_is_seen_as_usual(tmp_path: Path) -> None:
-    written(tmp_path / "in", "resnet")
+@pytest.mark.parametrize(("case", "pixels"), [("resnet", "imagenet"), ("lite of the package", "half")])
+def test_a_file_alone_is_seen_as_usual(case: str, pixels: str, tmp_path: Path) -> None:
+    written(tmp_path / "in", case)
     import_source(tmp_path / "in" / "model.safetensors", tmp_path / "run")
     classifier = library.load(tmp_path / "run")
-    assert classifier.model.reader.config.pixels == "imagenet"
+    assert classifier.model.reader.config.pixels == pixels
     assert classifier.labels == ("LABEL_0", "LABEL_1", "LABEL_2")
     assert classifier.source.side == 224
 
@@ -316,6 +317,12 @@ def test_a_state_dict_that_does_not_fit_is_refused(
     with pytest.raises(DataError, match=message):
         import_source(tmp_path / "in", tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_file_of_timms_lite_alone_does_not_tell_its_padding(tmp_path: Path) -> None:
+    written(tmp_path / "in", "lite")
+    with pytest.raises(DataError, match=r"which padding it takes is told by timm's config.json beside it"):
+        import_source(tmp_path / "in" / "model.safetensors", tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", ["resnet18.pth", "resnet18.pt"])
