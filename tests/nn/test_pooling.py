@@ -9,7 +9,17 @@ from torch import Tensor
 from regard.config import kinds
 from regard.nn.call.context import Context
 from regard.nn.call.masks import Mask, real_tokens
-from regard.nn.pooling import AttentionPool, AttentionPooling, Largest, LastToken, Mean, Pool, PoolConfig
+from regard.nn.pooling import (
+    AttentionPool,
+    AttentionPooling,
+    FirstToken,
+    Largest,
+    LastToken,
+    Mean,
+    Pool,
+    PoolConfig,
+    SideBySide,
+)
 
 KEEP = real_tokens(torch.tensor([6, 4, 1]), 6)
 
@@ -21,7 +31,11 @@ def built(config: PoolConfig) -> Pool:
     return pool
 
 
-@pytest.mark.parametrize("config", [LastToken(), Mean(), Largest(), AttentionPooling()], ids=lambda config: config.kind)
+@pytest.mark.parametrize(
+    "config",
+    [FirstToken(dense=False), LastToken(), Mean(), Largest(), AttentionPooling()],
+    ids=lambda config: config.kind,
+)
 def test_the_vector_of_one_state_is_that_state(config: PoolConfig) -> None:
     pool, state = built(config), torch.randn(2, 1, 8)
     torch.testing.assert_close(pool(state, None), state[:, 0])
@@ -34,6 +48,14 @@ def test_mean_max_and_last_are_what_they_say() -> None:
     assert pools["mean"](states, keep).tolist() == [[2.0, 5.0]]
     assert pools["max"](states, keep).tolist() == [[3.0, 8.0]]
     assert pools["last"](states, keep).tolist() == [[3.0, 2.0]]
+
+
+def test_first_states_and_the_mean_of_the_others_stand_side_by_side() -> None:
+    states = torch.tensor([[[9.0, 9.0], [1.0, 2.0], [3.0, 4.0], [5.0, 8.0]]])
+    keep = torch.tensor([[False, True, True, True]])
+    assert FirstToken(dense=False).build(2)(states, keep).tolist() == [[1.0, 2.0]]
+    assert SideBySide().build(2)(states, keep).tolist() == [[1.0, 2.0, 4.0, 6.0]]
+    assert SideBySide(count=2, mean=False).build(2)(states, None).tolist() == [[9.0, 9.0, 1.0, 2.0]]
 
 
 def test_attention_equals_the_formula_of_its_paper() -> None:
