@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.checkpoint import write_tensors
+from regard.checkpoint import STATISTICS, write_tensors
 from regard.config import to_dict
 from regard.data.tokenizers import Tokenizer
 from regard.errors import DataError, writing
@@ -61,7 +61,8 @@ def import_source(source: str | Path, run: str | Path, say: Say | None = None, t
         Scale(0.0, 1.0).write(folder.path)
     origin = {"format": form, "family": found.family, "source": path.name}
     folder.write_config(sections(found, tokenizer, purpose, origin))
-    return Imported(folder, found.family, sum(weight.numel() for weight in found.weights.values()), tokenizer)
+    learnt = [weight for name, weight in found.weights.items() if name.rpartition(".")[2] not in STATISTICS]
+    return Imported(folder, found.family, sum(weight.numel() for weight in learnt), tokenizer)
 
 
 def read_source(path: Path) -> tuple[ForeignModel | None, Tokenizer | None, str]:

@@ -264,8 +264,9 @@ def test_a_file_says_how_pictures_are_seen_and_labels_called(tmp_path: Path, reg
 @pytest.mark.parametrize(("case", "pixels"), [("resnet", "imagenet"), ("lite of the package", "half")])
 def test_a_file_alone_is_seen_as_usual(case: str, pixels: str, tmp_path: Path) -> None:
     written(tmp_path / "in", case)
-    import_source(tmp_path / "in" / "model.safetensors", tmp_path / "run")
+    made = import_source(tmp_path / "in" / "model.safetensors", tmp_path / "run")
     classifier = library.load(tmp_path / "run")
+    assert made.parameters == library.describe(classifier.model).parameters
     assert classifier.model.reader.config.pixels == pixels
     assert classifier.labels == ("LABEL_0", "LABEL_1", "LABEL_2")
     assert classifier.source.side == 224
