@@ -92,6 +92,7 @@ FILES = (  # and folders that a training leaves in its run folder
     *(
         "metrics.jsonl",
         "report.html",
+        "look.html",
         "checkpoints",
         "tensorboard",
         TOKENS,

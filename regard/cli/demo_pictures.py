@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 TRAINING_SCENES = 10_000
@@ -36,6 +37,8 @@ def recipe() -> Any:
 def show(folder: str, command: str) -> None:
     """What it writes about scenes that it has not seen, and how good that is."""
     from regard.data.catalogue import open_data
+    from regard.look.page import page
+    from regard.runfolder import write_text
     from regard.tasks.base import load_for
     from regard.tasks.captioning.task import scores_of
 
@@ -47,6 +50,9 @@ def show(folder: str, command: str) -> None:
         print(f"\nscenes {about}: CIDEr-D {scores['cider']:.2f}  BLEU-4 {scores['bleu_4']:.1f}\n")
         for scene, text in list(zip(scenes, found, strict=True))[:SCENES_SHOWN]:
             print(f"  {scene.picture.name}: {scene.captions[0]}\n  → {text}\n")
+    shown = next(iter(open_data("scenes", "64", "test", None, "captions"))).picture
+    write_text(Path(folder) / "look.html", page(captioner.look(shown, beam=3)))
+    print(f"Where it looked:         open {folder}/look.html in a browser, word by word")
     print(f"The report:              open {folder}/report.html in a browser")
     print(f"Try a picture of yours:  {command} caption {folder} PICTURE (it knows drawn shapes alone)")
     print(f"Train on your own:       {command} train caption --train train.tsv --valid valid.tsv --run runs/my")
