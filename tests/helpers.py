@@ -15,6 +15,7 @@ import regard.zoo
 from regard.config import Config, Part, change, fields_of, kinds
 from regard.data.tokenizers import END
 from regard.models import (
+    Asker,
     BiLMModel,
     Decoder,
     Detector,
@@ -36,6 +37,7 @@ from regard.models import (
     TwoStreamModel,
 )
 from regard.nn.attention import Banded, KernelConfig, MixerConfig, MultiHead
+from regard.nn.backbones import ResidualNet
 from regard.nn.call.context import Context
 from regard.nn.call.gathering import gathering
 from regard.nn.call.masks import Mask
@@ -74,6 +76,7 @@ POSITIONS: list[PositionConfig] = [
 ]
 SMALL_OTHERS = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "width": WIDTH, "hidden": 40}
 SMALL_PICTURES = {"inner": 8, "stem": 8, "end": 16, "width": 16}
+TINY = {"layers": 3, "heads": 4, "hidden": 24, "joined": 24}
 SMALL_OTHERS |= {"slots": 6, "slot_width": 5, "filters": 8}
 
 
@@ -97,7 +100,7 @@ def sizes_in(config: Config) -> set[str]:
 def tiny(part: Part) -> Any:
     """The same part with small sizes, those of them that it has."""
     given = sizes_in(part)
-    return change(part, {name: size for name, size in {"layers": 3, "heads": 4, "hidden": 24}.items() if name in given})
+    return change(part, {name: size for name, size in TINY.items() if name in given})
 
 
 def registered(family: type[Part], *variants: Part) -> list[Any]:
@@ -135,6 +138,12 @@ POOLS: list[PoolConfig] = registered(PoolConfig, LastToken(dense=True), FirstTok
 
 
 def small(config: ModelConfig) -> ModelConfig:
+    if isinstance(config, Asker):
+        reader = change(
+            small(config.reader), {"blocks": (1, 1)} if isinstance(config.reader.backbone, ResidualNet) else {}
+        )
+        glance = tiny(config.glance)
+        return replace(config, reader=reader, question=small(config.question), glance=glance, labels=5)
     sizes = SMALL if has_stacks(config) else SMALL_OTHERS
     given = sizes_in(config)
     own = {"source_vocabulary": VOCABULARY} if "source_vocabulary" in given else {}
@@ -275,6 +284,8 @@ def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tenso
         return (pictures(model.reader, batch),)
     if isinstance(model, PictureWriter):
         return pictures(model.encoder, batch), tokens(batch, length)
+    if isinstance(model.config, Asker):
+        return pictures(model.reader, batch), tokens(batch, length)
     if isinstance(model, TextLabeller):
         text = tokens(batch, length)
         text[:, length // 2] = END  # of a sentence
@@ -298,6 +309,8 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
     if isinstance(model.config, Detector):
         found: Tensor = model(*inputs, things=Things.of([([1], [[0.3, 0.4, 0.2, 0.3]])] * len(inputs[0])))
         return found
+    if isinstance(model.config, Asker):
+        return F.cross_entropy(model(*inputs), inputs[1][:, 0] % model.config.labels)
     if isinstance(model, TextLabeller):
         assert isinstance(model.config, LabellerConfig)
         return F.cross_entropy(model(*inputs), inputs[0][:, 0] % model.config.labels)

@@ -160,6 +160,13 @@ def one_pair(given: list[str]) -> list[str]:
     return ["\t".join(texts)] if texts else []
 
 
+def asked_about(given: list[str]) -> list[str]:
+    """A picture of the command line and what is asked about it, a line a question."""
+    if len(given) == 1:
+        raise Error(f"what is asked about {given[0]}? Write the question behind it, in quotation marks")
+    return [f"{given[0]}\t{' '.join(question.split())}" for question in given[1:]]
+
+
 def add_words(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--words", action="store_true", help="words are what white space separates: split no further")
 
@@ -325,6 +332,21 @@ USES = (
         more=add_question,
         fields=threshold,
         inputs=questions,
+    ),
+    Use(
+        "ask",
+        "answer questions about pictures",
+        "ask a trained run about a picture",
+        "Answer one question or several about a picture, or each line of standard input: the file of a picture, a tab, "
+        "a question; the order is kept.",
+        '  regard ask runs/scenes ring.png "what colour is the ring?" "how many things are there?"\n'
+        "  regard ask runs/scenes --scores < questions.tsv\n",
+        "answering",
+        "questions answered",
+        takes="[PICTURE QUESTION ...]",
+        scores="after each answer a tab and its probability",
+        json="a JSON object a line: picture, question, answer, every probability",
+        given=asked_about,
     ),
     Use(
         "fill",

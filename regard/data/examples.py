@@ -15,8 +15,9 @@ from regard.data.judged import JudgedFile, JudgedPair
 from regard.data.labelled import Labelled, LabelledFile
 from regard.data.pairs import First, Pair
 from regard.data.pictures.annotations import CocoFile, VocFolder
-from regard.data.pictures.examples import BoxedPicture, CaptionedPicture, LabelledPicture
+from regard.data.pictures.examples import AskedPicture, BoxedPicture, CaptionedPicture, LabelledPicture
 from regard.data.pictures.tables import (
+    AskedPictureTable,
     BoxTable,
     CaptionTable,
     LabelledPictureTable,
@@ -211,6 +212,20 @@ class BoxData(Examples):
         if path.is_dir():
             return VocFolder(path)
         return CocoFile(existing(path)) if path.suffix == ".json" else BoxTable(path, self.columns)
+
+
+@dataclass(frozen=True)
+class AskedData(Examples):
+    """Where questions about pictures come from: a table with a column of files, or a named set, whose `languages` say
+    which of its kinds to take."""
+
+    form: ClassVar[str] = "asked"
+    called: ClassVar[str] = "questions about pictures"
+    takes: ClassVar = (3,)
+    said: ClassVar[str] = "name three, the picture's, the question's and the answer's"
+
+    def read(self) -> Iterable[AskedPicture]:
+        return AskedPictureTable(self.path, self.columns)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Whole networks. A config's `build()` makes the model; all of them answer `encode`, `forward` and `step` alike."""
 
+from regard.models.asker import Asker, AskerModel
+from regard.models.bag_of_words import BagOfWords, BagOfWordsModel
 from regard.models.base import (
     InputReader,
     InputReaderConfig,
@@ -56,6 +58,10 @@ __all__ = [
     "LSTMN",
     "Classifier",
     "ClassifierModel",
+    "Asker",
+    "AskerModel",
+    "BagOfWords",
+    "BagOfWordsModel",
     "BiLM",
     "BiLMModel",
     "Decoder",

@@ -123,7 +123,12 @@ class SourceWriterConfig(WriterConfig):
 
 
 class Model(nn.Module):
-    """A network that knows its config and can be watched."""
+    """A network that knows its config and can be watched.
+
+    One that is a part of another, beside a part whose layers may have the same names, has its own `shown_below` a name.
+    """
+
+    shown_below = ""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -135,7 +140,8 @@ class Model(nn.Module):
         found: dict[str, int] = {}
         for name, part in self.named_children():
             if isinstance(part, Model):
-                found |= part.attention_heads()
+                below = f"{part.shown_below}." if part.shown_below else ""
+                found |= {below + layer: heads for layer, heads in part.attention_heads().items()}
             elif (heads := getattr(part, "attention_heads", None)) is not None:
                 found |= heads(name)
         return found
@@ -185,7 +191,8 @@ class Model(nn.Module):
     def called(self, context: Context) -> Context:
         """With whoever watches this model, silences a part of it or gathers its extra losses."""
         context.losses = losses_of(self)
-        return attach(context, self)
+        context = attach(context, self)
+        return context.enter(self.shown_below) if self.shown_below else context
 
 
 class InputReader(Model):

@@ -15,6 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.extensions import outside
+from regard.models.asker import QUESTION_TOKENS, AskerModel
+from regard.models.bag_of_words import BagOfWordsModel, WeightedPlaces
 from regard.models.base import Model
 from regard.models.bilm import BiLMModel
 from regard.models.caption_readers import VinyalsReader
@@ -48,6 +50,7 @@ from regard.nn.cost import Cost, Shape
 from regard.nn.dropout import Dropout
 from regard.nn.embeddings import TokenEmbeddingLayer
 from regard.nn.feedforward import GatedLayer, MLPLayer, identity
+from regard.nn.glances import GlimpsesGlance, Hop, StackedGlance, WordGuidedGlance
 from regard.nn.heads import LinearOutput, TransformOutput
 from regard.nn.mixers import ConvolutionLayer, RecurrenceLayer
 from regard.nn.norms import LayerNormalisation, RMSNormalisation
@@ -130,7 +133,7 @@ def kept_beside(activation: Callable[[Tensor], Tensor]) -> int:
     return 0 if activation in (F.relu, torch.sigmoid, identity) else 1
 
 
-@of(DecoderModel, LayeredWriter, RecurrentEncoderModel, LSTMNEncoderModel, TuringModel)
+@of(BagOfWordsModel, DecoderModel, LayeredWriter, RecurrentEncoderModel, LSTMNEncoderModel, TuringModel)
 @of(IntraLayers, PredictiveWindow, Reader, RecurrenceLayer, SourceAttention, TemporalStack, nn.ModuleList)
 def layers_inside(part: nn.Module, shape: Shape) -> Cost:
     """Of what passes every token through all of its layers and multiplies nothing itself."""
@@ -340,6 +343,46 @@ def attention_pool(part: AttentionPool, shape: Shape) -> Cost:
     return cost(part.hidden, shape) + cost(part.score, shape) + mixed
 
 
+@of(WeightedPlaces)
+def weighted_places(part: WeightedPlaces, shape: Shape) -> Cost:
+    return Cost(shape.tokens * part.bias.numel(), kept=shape.tokens * part.bias.numel())
+
+
+# --- glances: `length` are the cells of a picture, `keys` the words of a question -------------------------------------
+
+
+@of(StackedGlance)
+def stacked_glance(part: StackedGlance, shape: Shape) -> Cost:
+    seen = Cost(shape.tokens * part.width, kept=shape.tokens)
+    return (
+        cost(part.enter, shape) + Cost(kept=shape.tokens * part.width) + total(cost(h, shape) + seen for h in part.hops)
+    )
+
+
+@of(Hop)
+def hop_of_a_glance(part: Hop, shape: Shape) -> Cost:
+    hidden = shape.tokens * part.score.in_features
+    layers = cost(part.cells, shape) + cost(part.question, rows(shape.batch)) + cost(part.score, shape)
+    return layers + Cost(kept=hidden + dropped(part.dropout, hidden))
+
+
+@of(GlimpsesGlance)
+def glimpses_glance(part: GlimpsesGlance, shape: Shape) -> Cost:
+    cells, hidden, maps = part.cells.in_features, part.cells.out_features, part.score.out_features
+    once = rows(shape.batch)
+    layers = cost(part.cells, shape) + cost(part.question, once) + cost(part.score, shape) + cost(part.join, once)
+    kept = shape.tokens * (2 * cells + hidden + maps) + dropped(part.dropout, shape.tokens * (cells + hidden))
+    return layers + Cost(shape.tokens * maps * cells, kept=kept + shape.batch * part.width)
+
+
+@of(WordGuidedGlance)
+def word_guided_glance(part: WordGuidedGlance, shape: Shape) -> Cost:
+    layers = cost(part.matched, shape) + total(cost(evidence, shape) for evidence in part.evidence)
+    fits = shape.tokens * shape.keys * part.width
+    kept = shape.tokens * (3 * part.width + shape.keys + 2) + shape.batch * part.width
+    return layers + Cost(fits + 3 * shape.tokens * part.width, kept=kept)
+
+
 # --- what reads step by step ------------------------------------------------------------------------------------------
 
 
@@ -496,6 +539,15 @@ def bilm(part: BiLMModel, shape: Shape) -> Cost:
 def classifier(part: ClassifierModel, shape: Shape) -> Cost:
     pooled = cost(part.pool, part.reader.after(shape))
     return reading(part.reader, shape) + pooled + cost(part.output, rows(shape.batch))
+
+
+@of(AskerModel)
+def asker(part: AskerModel, shape: Shape) -> Cost:
+    """Of a short question about each picture, however many cells that has."""
+    words = Shape(shape.batch, QUESTION_TOKENS, QUESTION_TOKENS)
+    read = reading(part.reader, shape) + reading(part.question, words)
+    cells = replace(part.reader.after(shape), keys=QUESTION_TOKENS)
+    return read + cost(part.glance, cells) + cost(part.output, rows(shape.batch))
 
 
 @of(TaggerModel)

@@ -33,6 +33,7 @@ _PARTS = {
     "dropout": ("Dropout",),
     "embeddings": ("Embedding", "EmbeddingConfig", "TokenEmbedding"),
     "feedforward": ("FeedForward", "FeedForwardConfig", "Gated", "MLP"),
+    "glances": ("Differential", "Glance", "GlanceConfig", "Glimpses", "Stacked", "WordGuided"),
     "heads": ("Head", "HeadConfig", "LinearHead", "TransformHead"),
     "init": ("InitConfig", "Normal", "Xavier"),
     "linear": ("Linear", "VectorTable"),

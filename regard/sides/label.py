@@ -116,7 +116,9 @@ def unknown_label(example: Any, label: str, names: Sequence[str], which: str) ->
     some = f"{', '.join(names[:LABELS_NAMED])}{', …' if len(names) > LABELS_NAMED else ''}"
     close = nearest(label, names) if len(names) <= LABELS_NAMED else f"(known: {some})"
     place = f"{example.where}: " if example.where else ""
-    if (picture := getattr(example, "picture", None)) is not None:
+    if hasattr(example, "question"):
+        called, shown = "question", f"{example.question!r} about {example.picture.name}"
+    elif (picture := getattr(example, "picture", None)) is not None:
         called, shown = "picture", picture.name
     else:
         called = "text"

@@ -17,6 +17,7 @@ TASKS = {  # what `regard train` takes, for its help, which imports no torch
     "pair": "pairs of texts by a label or a score",
     "tag": "a tag for every word",
     "detect": "things in pictures by their boxes",
+    "ask": "answers to questions about pictures",
     "answer": "spans of a text that answer questions",
     "caption": "pictures by what they show",
     "similar": "vectors of texts, near where texts are alike",

@@ -79,7 +79,7 @@ def beginning_of(run: Run) -> TextModelConfig | PictureReaderConfig:
     """The config of what reads tokens or pictures in a run's model: itself, or the reader inside it."""
     model = from_dict(ModelConfig, run.section("model"), "model")
     inside = getattr(model, "reader", model)
-    found = model.text() or (inside if isinstance(inside, PictureReaderConfig) else None)
+    found = inside if isinstance(inside, PictureReaderConfig) else model.text()
     if found is None:
         raise RunError(f"{run.path}: its model, of kind {model.kind!r}, reads no tokens, so nothing can begin from it")
     return found

@@ -73,8 +73,8 @@ def start(run: Run, recipe: Recipe, overwrite: bool = False) -> Progress:
         return _train(run, recipe, resume=None)
     except Error as error:
         place.check()  # nothing is done to another folder that has its name now
-        if begun(run.path / TOKENS) or begun(
-            run.path / PICTURES
+        if any(
+            begun(run.path / name) for name in (TOKENS, PICTURES)
         ):  # a part of the corpus is done: it may have taken its time
             raise RunError(f"{error}; then go on with --resume") from error
         if not run.metrics_path.exists():  # it never came to training, so there is nothing to keep or to resume

@@ -58,6 +58,7 @@ BUILDERS: dict[str, Callable[[Any], nn.Module]] = {
     "learner": lambda part: part.build(WIDTH, 3),
     "choice": lambda part: part.build(),
     "backbone": lambda part: part.build(WIDTH),
+    "glance": lambda part: part.build(WIDTH, WIDTH),
     "window": lambda part: part.build(WIDTH),
     "queries": lambda part: part.build(WIDTH),
     "reader": lambda part: part.build(Sizes(WIDTH, WIDTH, 2 * WIDTH)),

@@ -11,13 +11,23 @@ import torch
 from torch import Tensor
 
 from regard.config import FAMILIES, Part, change, every_field, kinds
-from regard.models import ModelConfig, PictureReaderConfig, PictureWriterConfig, Recurrent, SourceWriter, Turing
+from regard.models import (
+    Asker,
+    ModelConfig,
+    PictureReaderConfig,
+    PictureWriterConfig,
+    Recurrent,
+    SourceWriter,
+    Turing,
+)
 from regard.models.fewshot import FewShot, LearnerConfig
 from regard.models.recurrent import ReaderConfig
 from regard.nn.attention.hard import ChoiceConfig
 from regard.nn.attention.local import WindowConfig
 from regard.nn.backbones import BackboneConfig
 from regard.nn.call.masks import real_tokens
+from regard.nn.call.memory import Memory
+from regard.nn.glances import GlanceConfig
 from regard.nn.pooling import PoolConfig
 from regard.nn.stacks import StackConfig
 from tests.helpers import (
@@ -100,6 +110,17 @@ def of_a_backbone(part: BackboneConfig, training: bool) -> Probe:
     return backbone, (torch.rand(BATCH, 3, 32, 48, dtype=torch.float64),)
 
 
+def of_a_glance(part: GlanceConfig, training: bool) -> Probe:
+    glance = still(part.build(WIDTH, WIDTH)).train(training)
+    randomise(glance)
+
+    def look(cells: Tensor, words: Tensor, keep: Tensor, summary: Tensor) -> Tensor:
+        return glance(cells, Memory(words, keep, summary), whole(len(cells), LENGTH))
+
+    cells, words, summary = torch.randn(BATCH, 7, WIDTH), torch.randn(BATCH, LENGTH, WIDTH), torch.randn(BATCH, WIDTH)
+    return look, (cells, words, KEEP, summary)
+
+
 def of_a_window(part: WindowConfig, training: bool) -> Probe:
     window = replace(part, reach=2).build(WIDTH).train(training)
     randomise(window)
@@ -128,6 +149,7 @@ PROBES: dict[str, tuple[list[Any], list[Callable[[Any, bool], Probe]]]] = {
     "window": (registered(WindowConfig), [of_a_window]),
     "learner": (registered(LearnerConfig), [of_a_learner]),
     "backbone": (registered(BackboneConfig), [of_a_backbone]),
+    "glance": (registered(GlanceConfig), [of_a_glance]),
 }
 NO_ROWS = {"init", "task", "average", "optimiser", "schedule", "experiment"}
 both_modes = pytest.mark.parametrize("training", [False, True], ids=["use", "training"])
@@ -175,8 +197,9 @@ def without_chance(config: ModelConfig) -> ModelConfig:
 
 EVERY_MODEL = {**PRESETS, **{f"{kind} (kind)": config for kind, config in MODELS.items()}}
 every_model = pytest.mark.parametrize("config", EVERY_MODEL.values(), ids=EVERY_MODEL)
-# A Turing machine takes rows of one length, few-shot learning always takes a mask, and pictures have no padding.
-UNPADDED = (Turing, FewShot, PictureReaderConfig, PictureWriterConfig)
+# A Turing machine takes rows of one length, few-shot learning always takes a mask, and pictures have no padding, though
+# what is asked about them has (`test_askers.py`).
+UNPADDED = (Turing, FewShot, PictureReaderConfig, PictureWriterConfig, Asker)
 PADDED = {name: config for name, config in EVERY_MODEL.items() if not isinstance(config, UNPADDED)}
 
 

@@ -103,6 +103,11 @@ class AskedPicture:
     answer: str
     where: str = field(default="", compare=False, repr=False)
 
+    @property
+    def label(self) -> str:
+        """What is right, by the name that it has of all that is judged."""
+        return self.answer
+
 
 @dataclass(frozen=True)
 class BoxedPicture:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from regard.config import ConfigError, Size
 from regard.data.examples import LabelledData
 from regard.data.tokenizers import Kind, Tokenizer
-from regard.models import LabellerConfig, ModelConfig, TextReaderConfig
+from regard.models import Asker, LabellerConfig, ModelConfig, TextReaderConfig
 from regard.runfolder import read_labels
 from regard.sides import Label, Labels, OneText, OutputSide
 from regard.sides.label import find_labels
@@ -51,7 +51,7 @@ class Classification(TextJudging, kind="classify"):
     many: bool = False
 
     def check_model(self, model: ModelConfig) -> None:
-        if not isinstance(model, LabellerConfig) or model.text() is None:
+        if not isinstance(model, LabellerConfig) or model.text() is None or isinstance(model, Asker):
             which = f"one of kind {model.kind}" if model.text() else "one that reads pictures"
             raise ConfigError(f"model: {which} gives a text no label; take a classifier of texts")
         check_length(model, self.max_length, FRAME if self.framed else 0)
