@@ -260,10 +260,13 @@ def built(config: ModelConfig) -> Model:
 
 
 def still(model: M) -> M:
-    """Without dropout, for a comparison of two passes in training."""
+    """Without dropout, for a comparison of two passes in training; batch norms, by which rows of a batch meet, stay in
+    use."""
     for layer in model.modules():
         if isinstance(layer, Dropout):
             layer.rate = 0.0
+        elif isinstance(layer, nn.BatchNorm2d):
+            layer.eval().train = lambda mode=True, layer=layer: layer  # type: ignore[method-assign]
         elif isinstance(layer, nn.RNNBase):
             layer.dropout = 0.0
     return model

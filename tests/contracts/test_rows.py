@@ -13,6 +13,7 @@ from torch import Tensor
 from regard.config import FAMILIES, Part, change, every_field, kinds
 from regard.models import (
     Asker,
+    Detector,
     ModelConfig,
     PictureReaderConfig,
     PictureWriterConfig,
@@ -28,10 +29,13 @@ from regard.nn.backbones import BackboneConfig
 from regard.nn.call.masks import real_tokens
 from regard.nn.call.memory import Memory
 from regard.nn.glances import GlanceConfig
+from regard.nn.matching import MatchingConfig
 from regard.nn.pooling import PoolConfig
+from regard.nn.queries import QueryConfig
 from regard.nn.stacks import StackConfig
 from tests.helpers import (
     BLOCKS,
+    DETECTORS,
     EMBEDDINGS,
     FEEDFORWARDS,
     HEADS,
@@ -121,6 +125,14 @@ def of_a_glance(part: GlanceConfig, training: bool) -> Probe:
     return look, (cells, words, KEEP, summary)
 
 
+def of_a_detector(part: QueryConfig | MatchingConfig, training: bool) -> Probe:
+    config = DETECTORS["detr-small"]
+    assert isinstance(config, Detector)
+    name = "queries" if isinstance(part, QueryConfig) else "matching"
+    model = still(built(replace(config, **{name: part}))).train(training)
+    return model, feature_inputs(model, BATCH)
+
+
 def of_a_window(part: WindowConfig, training: bool) -> Probe:
     window = replace(part, reach=2).build(WIDTH).train(training)
     randomise(window)
@@ -150,6 +162,8 @@ PROBES: dict[str, tuple[list[Any], list[Callable[[Any, bool], Probe]]]] = {
     "learner": (registered(LearnerConfig), [of_a_learner]),
     "backbone": (registered(BackboneConfig), [of_a_backbone]),
     "glance": (registered(GlanceConfig), [of_a_glance]),
+    "queries": (registered(QueryConfig), [of_a_detector]),
+    "matching": (registered(MatchingConfig), [of_a_detector]),
 }
 NO_ROWS = {"init", "task", "average", "optimiser", "schedule", "experiment"}
 both_modes = pytest.mark.parametrize("training", [False, True], ids=["use", "training"])
@@ -199,7 +213,7 @@ EVERY_MODEL = {**PRESETS, **{f"{kind} (kind)": config for kind, config in MODELS
 every_model = pytest.mark.parametrize("config", EVERY_MODEL.values(), ids=EVERY_MODEL)
 # A Turing machine takes rows of one length, few-shot learning always takes a mask, and pictures have no padding, though
 # what is asked about them has (`test_askers.py`).
-UNPADDED = (Turing, FewShot, PictureReaderConfig, PictureWriterConfig, Asker)
+UNPADDED = (Turing, FewShot, PictureReaderConfig, PictureWriterConfig, Asker, Detector)
 PADDED = {name: config for name, config in EVERY_MODEL.items() if not isinstance(config, UNPADDED)}
 
 
