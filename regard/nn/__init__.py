@@ -21,7 +21,7 @@ _PARTS = {
     "attention.local": ("Monotonic", "Predictive"),
     "backbones": (
         *("Backbone", "BackboneConfig", "ConvolutionalTokens", "GridAttention", "InvertedResidualNet", "Patches"),
-        "ResidualNet",
+        *("PooledNet", "ResidualNet"),
     ),
     "call.cache": ("Cache",),
     "call.context": ("Context",),
