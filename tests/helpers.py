@@ -275,8 +275,11 @@ def still(model: M) -> M:
 def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tensor, ...]:
     """What the model's `forward` takes: token tensors, vectors of bits, or episodes of texts and labels."""
     if isinstance(model.config, FewShot):
-        texts = torch.randint(0, VOCABULARY, (batch, model.config.ways + 1, length))
         labels = torch.stack([torch.randperm(model.config.ways) for _ in range(batch)])
+        if reads_pictures(model.config):
+            examples = pictures(model.reader, batch * (model.config.ways + 1))
+            return examples.unflatten(0, (batch, -1)), None, labels
+        texts = torch.randint(0, VOCABULARY, (batch, model.config.ways + 1, length))
         return texts, torch.ones_like(texts, dtype=torch.bool), labels
     if isinstance(model.config, Turing):
         bits = torch.randint(0, 2, (batch, length, model.config.inputs))
@@ -289,6 +292,9 @@ def feature_inputs(model: Model, batch: int = 2, length: int = 9) -> tuple[Tenso
         return pictures(model.encoder, batch), tokens(batch, length)
     if isinstance(model.config, Asker):
         return pictures(model.reader, batch), tokens(batch, length)
+    if isinstance(model, TextLabeller) and reads_pictures(model.config):
+        light = torch.linspace(-1, 1, batch).view(-1, 1, 1, 1)  # by which they are told apart
+        return ((pictures(model.reader, batch) + light).to(next(model.parameters()).dtype),)
     if isinstance(model, TextLabeller):
         text = tokens(batch, length)
         text[:, length // 2] = END  # of a sentence
@@ -314,6 +320,9 @@ def training_loss(model: Model, inputs: tuple[Tensor, ...]) -> Tensor:
         return found
     if isinstance(model.config, Asker):
         return F.cross_entropy(model(*inputs), inputs[1][:, 0] % model.config.labels)
+    if isinstance(model, TextLabeller) and reads_pictures(model.config):
+        assert isinstance(model.config, LabellerConfig)
+        return F.cross_entropy(model(*inputs), torch.arange(len(inputs[0])) % model.config.labels)
     if isinstance(model, TextLabeller):
         assert isinstance(model.config, LabellerConfig)
         return F.cross_entropy(model(*inputs), inputs[0][:, 0] % model.config.labels)
