@@ -112,7 +112,8 @@ def run(use: Use, options: Options, rest: list[str]) -> None:
         refuse_pictures(given, options.run)
     lines: Iterable[str] = given or standard_input(use.doing)
     number = 1
-    with counting(use.counted, len(given) or None) as done:
+    counted = use.counted.replace("texts", "pictures") if tool.pictures else use.counted
+    with counting(counted, len(given) or None) as done:
         for chunk in chunks(lines, 1 if line_by_line(options.batch) else LINES_A_CHUNK):
             inputs = use.inputs(tool, chunk, number, options)
             number += len(chunk)

@@ -276,3 +276,17 @@ def test_a_classifier_stands_on_any_reader_of_pictures() -> None:
         with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
             model(*model.example(2, 1))
         assert 2 * regard.describe(model, batch=2).multiply_adds == counter.get_total_flops()
+
+
+def test_a_frozen_network_of_convolutions_stays_as_it_is() -> None:
+    model = built(PictureEncoder(side=32, tokens=0, encoder=None, backbone=ResidualNet(blocks=(1,), inner=4)))
+    shown, before = pictures(model, 3), {name: value.clone() for name, value in model.state_dict().items()}
+    expected = model(shown)
+    model.requires_grad_(False).train()
+    torch.testing.assert_close(model(shown), expected)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    model.requires_grad_(True).train()
+    model(shown)
+    assert not torch.equal(
+        model.state_dict()["backbone.first.norm.running_mean"], before["backbone.first.norm.running_mean"]
+    )

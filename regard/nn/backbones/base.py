@@ -73,6 +73,8 @@ class NormedConvolution(nn.Conv2d):
         if self.same:
             (top, bottom), (left, right) = (self.around(length) for length in x.shape[-2:])
             x = F.pad(x, (left, right, top, bottom))
+        if self.training and not self.weight.requires_grad:  # frozen: it norms by what it has seen, and sees no more
+            self.norm.eval()
         normed: Tensor = self.norm(super().forward(x))
         return normed
 
