@@ -27,7 +27,7 @@ from regard.errors import DataError
 from regard.results import Scores
 from regard.sides import Judgement, OneText, OutputSide
 from regard.tasks.judging.judge import Judge
-from regard.tasks.judging.judging import Judging
+from regard.tasks.judging.reading import TextJudging
 from regard.zoo import Preset, get
 
 MOST = 1000
@@ -91,7 +91,7 @@ class Count(OutputSide):
 
 
 @dataclass(frozen=True)
-class Counting(Judging, kind="count"):
+class Counting(TextJudging, kind="count"):
     """Tell how many there are of something, from a text."""
 
     metrics: ClassVar[Mapping[str, bool]] = {"mean_error": False, "exact": True, "loss": False}

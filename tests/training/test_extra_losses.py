@@ -28,10 +28,20 @@ from regard.training.trainer import Trainer
 from tests.helpers import decoder
 from tests.old_runs.make import RUNS
 from tests.old_runs.test_old_runs import ARCHIVE
+from tests.toy import perform
 
 EXTRA = 2.01
 NAME = "encoder.0.balance"
 SUMMARISE = "summarise"
+SMALL = ("--layers", 1, "--width", 16, "--heads", 2, "--hidden", 16)
+PICTURED = {  # task → the kind of it that reads pictures, and options of a small run
+    "classify": ("classify-pictures", SMALL),
+    "caption": ("caption", SMALL),
+    "ask": ("ask", ("--glance", "stacked", "--task.side", 32)),
+    "detect": ("detect", (*SMALL, "--count", 8)),
+    "fewshot": ("fewshot-pictures", ("--ways", 2, "--tested", 2, "--validated", 2, "--inner", 8, "--judged", 4)),
+}
+TRIED = [*RUNS, SUMMARISE, *(kind for kind, _ in PICTURED.values())]
 ROWS = np.arange(6)
 WHOLE = {"similar"}  # whose batches are judged as a whole
 
@@ -41,28 +51,41 @@ class Leaving:
     is large."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.kind, plain = "number", Model.whole
+        self.kind, plain = "number", Model.called
         self.weight = torch.zeros(())
 
-        def whole(model: Model, *given: Any, **named: Any) -> Context:
+        def called(model: Model, *given: Any, **named: Any) -> Context:
             context = plain(model, *given, **named)
             if self.kind != "nothing":
                 context.losses.leave(NAME, self.loss())
             return context
 
-        patch.setattr(Model, "whole", whole)
+        patch.setattr(Model, "called", called)
 
     def loss(self) -> Tensor:
         return torch.tensor(EXTRA) if self.kind == "number" else EXTRA * self.weight.square().sum()
 
 
+@pytest.fixture(scope="session")
+def pictured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run of each task that reads pictures, on drawn scenes."""
+    pytest.importorskip("PIL")
+    folder = tmp_path_factory.mktemp("pictured")
+    scenes = ["--data", "scenes", "--languages", "32", "--max-steps", 1, "--validate-every", 1, "--processes", 1]
+    for task, more in PICTURED.items():
+        held = [] if task == "fewshot" else ["--task.valid.count", 6]
+        perform("train", task, "--run", folder / more[0], *scenes, "--task.train.count", 60, *held, *more[1])
+    return folder
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pictured: Path) -> Path:
     """A folder with a small run of each task and its data, as the present one: recipes name files from there."""
     monkeypatch.setattr(parallel, "active_count", lambda: 1)  # who runs tests side by side has threads of its own
     with zipfile.ZipFile(ARCHIVE) as archive:
         archive.extractall(tmp_path, [one for one in archive.namelist() if one.startswith(("data/", "runs/"))])
     shutil.copytree(tmp_path / "runs" / "transformer", tmp_path / "runs" / SUMMARISE)  # younger than the archive
+    shutil.copytree(pictured, tmp_path / "runs", dirs_exist_ok=True)
     config = tmp_path / "runs" / SUMMARISE / "config.json"
     sections = json.loads(config.read_text())
     sections["task"]["kind"] = SUMMARISE
@@ -93,7 +116,7 @@ if sys.platform == "linux":  # where processes are copied
 
 
 @pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("name", [*RUNS, SUMMARISE])
+@pytest.mark.parametrize("name", TRIED)
 def test_it_adds_its_size_to_the_mean_loss_of_every_task(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     left = Leaving(monkeypatch)
     for way, (groups, processes) in WAYS.items():
@@ -122,11 +145,12 @@ def test_it_adds_its_size_to_the_mean_loss_of_every_task(monkeypatch: pytest.Mon
 
 
 def test_these_are_all_tasks_that_can_be_trained() -> None:
-    assert {SUMMARISE, *(words.split()[1] for words in RUNS.values())} == kinds(TaskConfig).keys()
+    of_pictures = {kind for kind, _ in PICTURED.values()}
+    assert {SUMMARISE, *of_pictures, *(words.split()[1] for words in RUNS.values())} == kinds(TaskConfig).keys()
 
 
 @pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("name", [*RUNS, SUMMARISE])
+@pytest.mark.parametrize("name", TRIED)
 def test_a_validation_judges_without_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     left = Leaving(monkeypatch)
     metrics = []
